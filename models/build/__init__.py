@@ -1,0 +1,1 @@
+"""Build pipeline of the speech encoder ("the ear"): texts -> speech -> features -> training -> ONNX."""
