@@ -9,9 +9,15 @@ export const LIMITS = {
   bufferedBeforeReadyMs: 2_000,
   /** Choices of one multiple-choice question; five is usual, twelve is generous. */
   choices: 12,
+  /** New sockets a minute from one address: a page that reconnects needs few, a script that hammers gets 429. */
+  connectionsPerMinute: 240,
+  /** Invalid messages in a row before the socket is closed with 4400. */
+  consecutiveBadMessages: 20,
   /** Consecutive undecodable frames before the socket is closed. */
   consecutiveDecodeErrors: 50,
-  /** Frames a second from one socket: 20 ms frames are 50; a factor of eight allows bursts after a stall. */
+  /** WebSocket fragments of one message; 0 bytes each cost nothing but processor time, so they are counted. */
+  fragmentsPerMessage: 256,
+  /** Frames a second from one socket: 20 ms frames are 50; a factor of eight, twice over in a burst, allows for a stall. */
   framesPerSecond: 400,
   /** Longest silence written for a gap between timestamps, milliseconds. */
   gapFillMs: 5_000,
@@ -29,6 +35,8 @@ export const LIMITS = {
   resumeWindowMs: 30_000,
   /** Longest session, milliseconds. */
   sessionMs: 3_600_000,
+  /** Sessions in all, those that wait for a resumption included. */
+  sessions: 2_000,
   /** Sessions from one network address. */
   sessionsPerAddress: 64,
   /** A socket that has not sent `session.start` by then is closed with 4408, milliseconds. */

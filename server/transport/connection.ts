@@ -12,7 +12,12 @@ export type Incoming =
       readonly message: string;
       readonly replyTo?: string;
     }
-  | { readonly kind: 'closed' };
+  | {
+      readonly kind: 'closed';
+      /** WebSocket close code; 1006 when the peer vanished. 1000 and 1001 from the peer mean that it will not come back. */
+      readonly code: number;
+      readonly by: 'peer' | 'server';
+    };
 
 /**
  * PORT. One peer, whatever the wire (browser socket, telephone, test).

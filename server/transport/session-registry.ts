@@ -1,0 +1,264 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { CLOSE_CODES, type CloseCode, type ErrorCode } from '../../shared/error-codes.js';
+import type { Limits } from '../../shared/limits.js';
+import type { SessionStart } from '../../shared/protocol.js';
+import type { Clock } from '../clock.js';
+import type { Connection, Incoming } from './connection.js';
+
+/** Why a session is over. `closed`: the peer said goodbye; `expired`: it did not come back; `too_long`: LIMITS.sessionMs. */
+export type EndReason = 'closed' | 'expired' | 'draining' | 'too_long';
+
+/** A session that outlives its sockets. The registry tells it which socket it speaks through, and forwards what that hears. */
+export interface ResumableSession {
+  /**
+   * Speaks through `connection` from now on; the former one, if any, is already detached. `resume` is null for the first
+   * connection; else what the peer has seen, to be answered with `session.ready {resumed: true}` and the replay.
+   */
+  attach(connection: Connection, resume: { readonly lastSeq: number } | null): void;
+  /** What the attached connection heard, in order; never `closed`, never the `session.start` that began it. */
+  receive(incoming: Heard): void;
+  /** The connection is gone; `attach` or `end('expired')` follows. */
+  detach(): void;
+  /**
+   * Aborts the work, sends a turn's terminal event if a connection is attached, and frees what it holds. Called once; the
+   * registry closes the connection when the promise settles.
+   */
+  end(reason: EndReason): Promise<void>;
+}
+
+export type Heard = Exclude<Incoming, { kind: 'closed' }>;
+
+/** What a new session is made of. */
+export interface SessionSeed {
+  readonly sessionId: string;
+  /** 256 random bits; whoever holds it may take the session over. */
+  readonly resumeToken: string;
+  readonly start: SessionStart;
+  readonly peer: Connection['peer'];
+  /** To be called by a session that ends by itself: it can no longer be resumed. Closing the connection is the session's. */
+  ended(): void;
+}
+
+export interface SessionRegistryOptions {
+  readonly clock: Clock;
+  readonly limits: Limits;
+  createSession(seed: SessionSeed): ResumableSession;
+}
+
+export interface SessionRegistry {
+  /** Waits for `session.start` on a new connection, then begins a session or gives the connection to the one it resumes. */
+  accept(connection: Connection): void;
+  /** Ends every session (1001 after its terminal event) and refuses new ones; resolves when none is left. Idempotent. */
+  drain(): Promise<void>;
+  readonly sessions: number;
+  /** Sessions that wait for their peer to come back. */
+  readonly detached: number;
+}
+
+interface Entry {
+  readonly seed: SessionSeed;
+  readonly session: ResumableSession;
+  connection: Connection | null;
+  cancelExpiry: () => void;
+  readonly cancelLifetime: () => void;
+}
+
+export function createSessionRegistry(options: SessionRegistryOptions): SessionRegistry {
+  const { clock, limits } = options;
+  const entries = new Map<string, Entry>();
+  const ending = new Set<Promise<void>>();
+  let draining = false;
+
+  function forget(entry: Entry): void {
+    entries.delete(entry.seed.resumeToken);
+    entry.cancelExpiry();
+    entry.cancelLifetime();
+  }
+
+  function end(entry: Entry, reason: EndReason, code: CloseCode = CLOSE_CODES.normal): void {
+    if (entries.get(entry.seed.resumeToken) !== entry) return;
+    forget(entry);
+    const done = entry.session
+      .end(reason)
+      // A session that fails while it ends must not keep its socket or stop the drain.
+      .catch(() => undefined)
+      .then(() => entry.connection?.close(code, reason));
+    const tracked = done.finally(() => ending.delete(tracked));
+    ending.add(tracked);
+  }
+
+  function begin(connection: Connection, start: SessionStart): Entry | Refusal {
+    const refusal = capRefusal(connection.peer.address);
+    if (refusal !== null) return refusal;
+    const seed: SessionSeed = {
+      sessionId: randomUUID(),
+      resumeToken: randomBytes(32).toString('base64url'),
+      start,
+      peer: connection.peer,
+      ended: () => forget(entry),
+    };
+    const entry: Entry = {
+      seed,
+      session: options.createSession(seed),
+      connection,
+      cancelExpiry: () => undefined,
+      cancelLifetime: clock.after(limits.sessionMs, () => end(entry, 'too_long', CLOSE_CODES.limited)),
+    };
+    entries.set(seed.resumeToken, entry);
+    entry.session.attach(connection, null);
+    return entry;
+  }
+
+  /** Makes room by ending sessions that nobody is attached to before it refuses. */
+  function capRefusal(address: string): Refusal | null {
+    const ofAddress = (): Entry[] =>
+      [...entries.values()].filter((entry) => entry.seed.peer.address === address);
+    const oldestDetached = (of: Iterable<Entry>): Entry | undefined =>
+      [...of].find((entry) => entry.connection === null);
+    while (ofAddress().length >= limits.sessionsPerAddress) {
+      const victim = oldestDetached(ofAddress());
+      if (victim === undefined) return limited('Too many sessions from this address; close one first.');
+      end(victim, 'expired');
+    }
+    while (entries.size >= limits.sessions) {
+      const victim = oldestDetached(entries.values());
+      if (victim === undefined) return limited('The server has all the sessions it takes; try again later.');
+      end(victim, 'expired');
+    }
+    return null;
+  }
+
+  function resume(connection: Connection, start: SessionStart): Entry | Refusal {
+    const wanted = start.resume;
+    const entry = wanted === undefined ? undefined : entries.get(wanted.resumeToken);
+    if (wanted === undefined || entry === undefined || entry.seed.peer.subject !== connection.peer.subject) {
+      return {
+        code: 'resume_refused',
+        message: 'That session has ended or is unknown; start a new one without `resume`.',
+      };
+    }
+    entry.cancelExpiry();
+    const former = entry.connection;
+    if (former !== null) {
+      // Detach first, so that the close of the old socket is not taken for the loss of the new one.
+      entry.connection = null;
+      entry.session.detach();
+      former.close(CLOSE_CODES.replaced, 'another socket resumed this session');
+    }
+    entry.connection = connection;
+    entry.session.attach(connection, { lastSeq: wanted.lastSeq });
+    return entry;
+  }
+
+  function lose(entry: Entry, closed: Incoming & { kind: 'closed' }): void {
+    entry.connection = null;
+    if (entries.get(entry.seed.resumeToken) !== entry) return;
+    entry.session.detach();
+    const saidGoodbye = closed.by === 'peer' && (closed.code === 1000 || closed.code === 1001);
+    if (saidGoodbye || draining) return end(entry, 'closed');
+    entry.cancelExpiry = clock.after(limits.resumeWindowMs, () => end(entry, 'expired'));
+  }
+
+  return {
+    accept(connection) {
+      if (draining) return connection.close(CLOSE_CODES.draining, 'draining');
+      awaitStart(connection, limits, {
+        start: (start) => (start.resume === undefined ? begin(connection, start) : resume(connection, start)),
+        isAttached: (entry) => entry.connection === connection,
+        lose,
+      });
+    },
+    async drain() {
+      draining = true;
+      for (const entry of [...entries.values()]) end(entry, 'draining', CLOSE_CODES.draining);
+      while (ending.size > 0) await Promise.all(ending);
+    },
+    get sessions() {
+      return entries.size;
+    },
+    get detached() {
+      return [...entries.values()].filter((entry) => entry.connection === null).length;
+    },
+  };
+}
+
+interface Refusal {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+function limited(message: string): Refusal {
+  return { code: 'limit_exceeded', message };
+}
+
+interface StartHandlers {
+  start(start: SessionStart): Entry | Refusal;
+  /** Whether the session still speaks through this connection: a replaced socket must not be heard. */
+  isAttached(entry: Entry): boolean;
+  lose(entry: Entry, closed: Incoming & { kind: 'closed' }): void;
+}
+
+/** Hears one connection from its opening to its end: sound before `session.start` waits, in order, up to a cap. */
+function awaitStart(connection: Connection, limits: Limits, handlers: StartHandlers): void {
+  const early: Array<Heard & { kind: 'audio' }> = [];
+  let earlyBytes = 0;
+  let entry: Entry | null = null;
+  let refused = false;
+
+  const refuse = (refusal: Refusal, replyTo: string | undefined, code: CloseCode | null): void => {
+    connection.send({
+      type: 'error',
+      seq: 0,
+      atMs: 0,
+      ...refusal,
+      retryable: refusal.code === 'limit_exceeded',
+      ...(replyTo === undefined ? {} : { replyTo }),
+    });
+    if (code === null) return;
+    refused = true;
+    connection.close(code, refusal.code);
+  };
+
+  const onStart = (start: SessionStart): void => {
+    const result = handlers.start(start);
+    if ('code' in result) {
+      return refuse(result, start.id, result.code === 'limit_exceeded' ? CLOSE_CODES.limited : null);
+    }
+    entry = result;
+    for (const waiting of early.splice(0)) result.session.receive(waiting);
+  };
+
+  const onEarlyAudio = (incoming: Heard & { kind: 'audio' }): void => {
+    earlyBytes += incoming.bytes.byteLength;
+    if (earlyBytes <= limits.audioMessageBytes) return void early.push(incoming);
+    refuse(
+      { code: 'audio_before_ready', message: 'Send `session.start` and wait for `session.ready` first.' },
+      undefined,
+      CLOSE_CODES.policy,
+    );
+  };
+
+  const beforeStart = (incoming: Heard): void => {
+    if (incoming.kind === 'audio') return onEarlyAudio(incoming);
+    if (incoming.kind === 'invalid') {
+      const close = incoming.code === 'unsupported_version' ? CLOSE_CODES.badMessage : null;
+      return refuse({ code: incoming.code, message: incoming.message }, incoming.replyTo, close);
+    }
+    if (incoming.event.type === 'session.start') return onStart(incoming.event);
+    refuse(
+      { code: 'wrong_state', message: 'The first event must be `session.start`.' },
+      incoming.event.id,
+      null,
+    );
+  };
+
+  connection.listen((incoming) => {
+    if (incoming.kind === 'closed') {
+      if (entry !== null && handlers.isAttached(entry)) handlers.lose(entry, incoming);
+      return;
+    }
+    if (entry === null) {
+      if (!refused) beforeStart(incoming);
+    } else if (handlers.isAttached(entry)) entry.session.receive(incoming);
+  });
+}
