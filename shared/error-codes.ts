@@ -40,6 +40,7 @@ export const CLOSE_CODES = {
   draining: 1001,
   policy: 1008,
   tooBig: 1009,
+  internal: 1011,
   tooSlow: 1013,
   badMessage: 4400,
   unauthorised: 4401,
