@@ -33,44 +33,17 @@ interface Ticket<T, R> {
  * same kind when a place becomes free goes as one batch; nothing is ever held back to make a batch fuller.
  */
 export function createFairQueue<T, R>(options: FairQueueOptions<T, R>): FairQueue<T, R> {
-  /** Insertion order is the order of turns: a served stream moves to the end. */
-  const streams = new Map<string, Ticket<T, R>[]>();
+  const turns = createTurns<T, R>();
   const running = new Set<Promise<void>>();
-  let waiting = 0;
   let closed = false;
   let scheduled = false;
 
-  const remove = (stream: string, ticket: Ticket<T, R>): void => {
-    const queue = streams.get(stream);
-    const at = queue?.indexOf(ticket) ?? -1;
-    if (!queue || at < 0) return;
-    queue.splice(at, 1);
-    waiting -= 1;
-    if (queue.length === 0) streams.delete(stream);
-  };
-
-  /** The next ticket in turn; with a kind, the next of that kind. */
-  const take = (kind: string | null): Ticket<T, R> | null => {
-    for (const [stream, queue] of streams) {
-      const ticket = kind === null ? queue[0] : queue.find((candidate) => candidate.kind === kind);
-      if (!ticket) continue;
-      remove(stream, ticket);
-      if (queue.length > 0) {
-        streams.delete(stream);
-        streams.set(stream, queue);
-      }
-      detach(ticket);
-      return ticket;
-    }
-    return null;
-  };
-
   const nextBatch = (): Ticket<T, R>[] => {
-    const first = take(null);
+    const first = turns.take(null);
     if (!first) return [];
     const batch = [first];
     while (batch.length < options.maxBatch) {
-      const more = take(first.kind);
+      const more = turns.take(first.kind);
       if (!more) break;
       batch.push(more);
     }
@@ -79,7 +52,7 @@ export function createFairQueue<T, R>(options: FairQueueOptions<T, R>): FairQueu
 
   const pump = (): void => {
     scheduled = false;
-    while (running.size < options.concurrency && waiting > 0) {
+    while (running.size < options.concurrency && turns.size > 0) {
       const work = settle(nextBatch(), options.run).finally(() => {
         running.delete(work);
         pump();
@@ -97,37 +70,66 @@ export function createFairQueue<T, R>(options: FairQueueOptions<T, R>): FairQueu
 
   return {
     get waiting() {
-      return waiting;
+      return turns.size;
     },
     submit(item, { stream, kind = '', signal }) {
       return new Promise<R>((resolve, reject) => {
         if (closed) return reject(closedError());
         if (signal?.aborted) return reject(abortedError());
-        if (waiting >= options.capacity) return reject(fullError(options.capacity));
+        if (turns.size >= options.capacity) return reject(fullError(options.capacity));
         const ticket: Ticket<T, R> = { item, kind, signal, resolve, reject, onAbort: null };
         ticket.onAbort = () => {
-          remove(stream, ticket);
+          turns.remove(stream, ticket);
           reject(abortedError());
         };
         signal?.addEventListener('abort', ticket.onAbort, { once: true });
-        const queue = streams.get(stream);
-        if (queue) queue.push(ticket);
-        else streams.set(stream, [ticket]);
-        waiting += 1;
+        turns.add(stream, ticket);
         schedule();
       });
     },
     async close() {
       closed = true;
-      for (const queue of streams.values()) {
-        for (const ticket of queue) {
-          detach(ticket);
-          ticket.reject(closedError());
-        }
-      }
-      streams.clear();
-      waiting = 0;
+      for (let ticket = turns.take(null); ticket; ticket = turns.take(null)) ticket.reject(closedError());
       await Promise.all(running);
+    },
+  };
+}
+
+/** Waiting tickets by stream. Insertion order of the map is the order of turns: a served stream moves to the end. */
+function createTurns<T, R>() {
+  const streams = new Map<string, Ticket<T, R>[]>();
+  let size = 0;
+
+  const remove = (stream: string, ticket: Ticket<T, R>): void => {
+    const queue = streams.get(stream);
+    const at = queue?.indexOf(ticket) ?? -1;
+    if (!queue || at < 0) return;
+    queue.splice(at, 1);
+    size -= 1;
+    if (queue.length === 0) streams.delete(stream);
+  };
+  return {
+    get size() {
+      return size;
+    },
+    remove,
+    add(stream: string, ticket: Ticket<T, R>): void {
+      const queue = streams.get(stream);
+      if (queue) queue.push(ticket);
+      else streams.set(stream, [ticket]);
+      size += 1;
+    },
+    /** The next ticket in turn; with a kind, the next of that kind. */
+    take(kind: string | null): Ticket<T, R> | null {
+      for (const [stream, queue] of streams) {
+        const ticket = kind === null ? queue[0] : queue.find((candidate) => candidate.kind === kind);
+        if (!ticket) continue;
+        remove(stream, ticket);
+        if (streams.delete(stream)) streams.set(stream, queue);
+        detach(ticket);
+        return ticket;
+      }
+      return null;
     },
   };
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import type * as WorkerThreads from 'node:worker_threads';
 import { Worker } from 'node:worker_threads';
 import * as ort from 'onnxruntime-node';
 import { AuscultError } from '../errors.js';
@@ -171,7 +172,7 @@ async function openWorker(options: RunnerOptions): Promise<Runner> {
 
 /** What the thread runs; its source text is sent, hence nothing from outside but its two arguments. */
 function workerMain(require: NodeJS.Require, openIn: typeof openRunner): void {
-  const threads = require('node:worker_threads') as typeof import('node:worker_threads');
+  const threads = require('node:worker_threads') as typeof WorkerThreads;
   const data = threads.workerData as RunnerOptions & { runtime: string };
   const port = threads.parentPort;
   if (!port) return;
