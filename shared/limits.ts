@@ -29,6 +29,8 @@ export const LIMITS = {
   questionCharacters: 2_000,
   /** Bytes queued to one slow reader before it is closed with 1013. */
   queuedBytes: 4_194_304,
+  /** HTTP requests a minute from one address, the page's own files not counted. */
+  requestsPerMinute: 1_200,
   /** Events kept to be replayed after a reconnection. */
   resumeEvents: 512,
   /** How long an interrupted session may be resumed, milliseconds. */
