@@ -64,73 +64,67 @@ interface Entry {
 }
 
 export function createSessionRegistry(options: SessionRegistryOptions): SessionRegistry {
-  const { clock, limits } = options;
-  const entries = new Map<string, Entry>();
-  const ending = new Set<Promise<void>>();
-  let draining = false;
+  return new Registry(options);
+}
 
-  function forget(entry: Entry): void {
-    entries.delete(entry.seed.resumeToken);
-    entry.cancelExpiry();
-    entry.cancelLifetime();
+class Registry implements SessionRegistry {
+  private readonly entries = new Map<string, Entry>();
+  private readonly ending = new Set<Promise<void>>();
+  private draining = false;
+
+  constructor(private readonly options: SessionRegistryOptions) {}
+
+  get sessions(): number {
+    return this.entries.size;
   }
 
-  function end(entry: Entry, reason: EndReason, code: CloseCode = CLOSE_CODES.normal): void {
-    if (entries.get(entry.seed.resumeToken) !== entry) return;
-    forget(entry);
-    const done = entry.session
-      .end(reason)
-      // A session that fails while it ends must not keep its socket or stop the drain.
-      .catch(() => undefined)
-      .then(() => entry.connection?.close(code, reason));
-    const tracked = done.finally(() => ending.delete(tracked));
-    ending.add(tracked);
+  get detached(): number {
+    return [...this.entries.values()].filter((entry) => entry.connection === null).length;
   }
 
-  function begin(connection: Connection, start: SessionStart): Entry | Refusal {
-    const refusal = capRefusal(connection.peer.address);
+  accept(connection: Connection): void {
+    if (this.draining) return connection.close(CLOSE_CODES.draining, 'draining');
+    awaitStart(connection, this.options.limits, {
+      start: (start) =>
+        start.resume === undefined ? this.begin(connection, start) : this.resume(connection, start),
+      isAttached: (entry) => entry.connection === connection,
+      lose: (entry, closed) => this.lose(entry, closed),
+    });
+  }
+
+  async drain(): Promise<void> {
+    this.draining = true;
+    for (const entry of [...this.entries.values()]) this.end(entry, 'draining', CLOSE_CODES.draining);
+    while (this.ending.size > 0) await Promise.all(this.ending);
+  }
+
+  private begin(connection: Connection, start: SessionStart): Entry | Refusal {
+    const { clock, limits } = this.options;
+    if (this.draining) return { code: 'limit_exceeded', message: 'The server is shutting down.' };
+    const refusal = this.makeRoom(connection.peer.address);
     if (refusal !== null) return refusal;
     const seed: SessionSeed = {
       sessionId: randomUUID(),
       resumeToken: randomBytes(32).toString('base64url'),
       start,
       peer: connection.peer,
-      ended: () => forget(entry),
+      ended: () => this.forget(entry),
     };
     const entry: Entry = {
       seed,
-      session: options.createSession(seed),
+      session: this.options.createSession(seed),
       connection,
       cancelExpiry: () => undefined,
-      cancelLifetime: clock.after(limits.sessionMs, () => end(entry, 'too_long', CLOSE_CODES.limited)),
+      cancelLifetime: clock.after(limits.sessionMs, () => this.end(entry, 'too_long', CLOSE_CODES.limited)),
     };
-    entries.set(seed.resumeToken, entry);
+    this.entries.set(seed.resumeToken, entry);
     entry.session.attach(connection, null);
     return entry;
   }
 
-  /** Makes room by ending sessions that nobody is attached to before it refuses. */
-  function capRefusal(address: string): Refusal | null {
-    const ofAddress = (): Entry[] =>
-      [...entries.values()].filter((entry) => entry.seed.peer.address === address);
-    const oldestDetached = (of: Iterable<Entry>): Entry | undefined =>
-      [...of].find((entry) => entry.connection === null);
-    while (ofAddress().length >= limits.sessionsPerAddress) {
-      const victim = oldestDetached(ofAddress());
-      if (victim === undefined) return limited('Too many sessions from this address; close one first.');
-      end(victim, 'expired');
-    }
-    while (entries.size >= limits.sessions) {
-      const victim = oldestDetached(entries.values());
-      if (victim === undefined) return limited('The server has all the sessions it takes; try again later.');
-      end(victim, 'expired');
-    }
-    return null;
-  }
-
-  function resume(connection: Connection, start: SessionStart): Entry | Refusal {
+  private resume(connection: Connection, start: SessionStart): Entry | Refusal {
     const wanted = start.resume;
-    const entry = wanted === undefined ? undefined : entries.get(wanted.resumeToken);
+    const entry = wanted === undefined ? undefined : this.entries.get(wanted.resumeToken);
     if (wanted === undefined || entry === undefined || entry.seed.peer.subject !== connection.peer.subject) {
       return {
         code: 'resume_refused',
@@ -150,36 +144,53 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     return entry;
   }
 
-  function lose(entry: Entry, closed: Incoming & { kind: 'closed' }): void {
-    entry.connection = null;
-    if (entries.get(entry.seed.resumeToken) !== entry) return;
-    entry.session.detach();
-    const saidGoodbye = closed.by === 'peer' && (closed.code === 1000 || closed.code === 1001);
-    if (saidGoodbye || draining) return end(entry, 'closed');
-    entry.cancelExpiry = clock.after(limits.resumeWindowMs, () => end(entry, 'expired'));
+  /** Under the caps, or at them after ending sessions that nobody is attached to; else the refusal. */
+  private makeRoom(address: string): Refusal | null {
+    const { limits } = this.options;
+    const neighbours = [...this.entries.values()].filter((entry) => entry.seed.peer.address === address);
+    if (neighbours.length >= limits.sessionsPerAddress && !this.endOneDetached(neighbours)) {
+      return limited('Too many sessions from this address; close one first.');
+    }
+    if (this.entries.size >= limits.sessions && !this.endOneDetached(this.entries.values())) {
+      return limited('The server has all the sessions it takes; try again later.');
+    }
+    return null;
   }
 
-  return {
-    accept(connection) {
-      if (draining) return connection.close(CLOSE_CODES.draining, 'draining');
-      awaitStart(connection, limits, {
-        start: (start) => (start.resume === undefined ? begin(connection, start) : resume(connection, start)),
-        isAttached: (entry) => entry.connection === connection,
-        lose,
-      });
-    },
-    async drain() {
-      draining = true;
-      for (const entry of [...entries.values()]) end(entry, 'draining', CLOSE_CODES.draining);
-      while (ending.size > 0) await Promise.all(ending);
-    },
-    get sessions() {
-      return entries.size;
-    },
-    get detached() {
-      return [...entries.values()].filter((entry) => entry.connection === null).length;
-    },
-  };
+  private endOneDetached(among: Iterable<Entry>): boolean {
+    const oldest = [...among].find((entry) => entry.connection === null);
+    if (oldest !== undefined) this.end(oldest, 'expired');
+    return oldest !== undefined;
+  }
+
+  private lose(entry: Entry, closed: Incoming & { kind: 'closed' }): void {
+    entry.connection = null;
+    if (this.entries.get(entry.seed.resumeToken) !== entry) return;
+    entry.session.detach();
+    const saidGoodbye = closed.by === 'peer' && (closed.code === 1000 || closed.code === 1001);
+    if (saidGoodbye) return this.end(entry, 'closed');
+    entry.cancelExpiry = this.options.clock.after(this.options.limits.resumeWindowMs, () =>
+      this.end(entry, 'expired'),
+    );
+  }
+
+  private end(entry: Entry, reason: EndReason, code: CloseCode = CLOSE_CODES.normal): void {
+    if (this.entries.get(entry.seed.resumeToken) !== entry) return;
+    this.forget(entry);
+    const done = entry.session
+      .end(reason)
+      // A session that fails while it ends must not keep its socket or stop the drain.
+      .catch(() => undefined)
+      .then(() => entry.connection?.close(code, reason));
+    const tracked: Promise<void> = done.finally(() => this.ending.delete(tracked));
+    this.ending.add(tracked);
+  }
+
+  private forget(entry: Entry): void {
+    this.entries.delete(entry.seed.resumeToken);
+    entry.cancelExpiry();
+    entry.cancelLifetime();
+  }
 }
 
 interface Refusal {
