@@ -118,7 +118,13 @@ class Registry implements SessionRegistry {
       cancelLifetime: clock.after(limits.sessionMs, () => this.end(entry, 'too_long', CLOSE_CODES.limited)),
     };
     this.entries.set(seed.resumeToken, entry);
-    entry.session.attach(connection, null);
+    try {
+      entry.session.attach(connection, null);
+    } catch (fault) {
+      // The connection reports it and closes; what never began must not wait for a resumption.
+      this.end(entry, 'closed', CLOSE_CODES.internal);
+      throw fault;
+    }
     return entry;
   }
 
@@ -177,8 +183,7 @@ class Registry implements SessionRegistry {
   private end(entry: Entry, reason: EndReason, code: CloseCode = CLOSE_CODES.normal): void {
     if (this.entries.get(entry.seed.resumeToken) !== entry) return;
     this.forget(entry);
-    const done = entry.session
-      .end(reason)
+    const done = Promise.resolve(entry.session.end(reason))
       // A session that fails while it ends must not keep its socket or stop the drain.
       .catch(() => undefined)
       .then(() => entry.connection?.close(code, reason));
