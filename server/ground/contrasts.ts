@@ -1,0 +1,202 @@
+import type { Contrast, Mention } from '../../shared/evidence.js';
+import { oppositionOf } from './affixes.js';
+import { editSimilarity } from './edit-distance.js';
+import { phoneticCodes, phoneticSimilarity } from './phonetic.js';
+import type { PairSet, Term } from './term-list.js';
+import { areWordForms, wordKey } from './words.js';
+
+/** A term of a turn with everything that speaks for its being relevant. */
+export interface Entity {
+  readonly term: Term;
+  /** As written in the texts, first sight first. */
+  readonly surfaces: readonly string[];
+  /** Evidence that names it, best first. */
+  readonly evidenceIds: readonly string[];
+  /** Whether the question names it, as written or as corrected. */
+  readonly inQuery: boolean;
+  /** Everyday words such as `water` or `time`, which tell nothing apart. */
+  readonly generic: boolean;
+}
+
+export interface ContrastOptions {
+  readonly confusable: PairSet;
+  readonly sameDrug: PairSet;
+  /** Two names between which a misspelt word lies undecided. */
+  readonly undecided?: ReadonlyArray<readonly [string, string]>;
+}
+
+export const MAX_CONTRASTS = 8;
+/** Entities compared pair by pair; 40 are 780 pairs, well under a millisecond. */
+const MAX_ENTITIES = 40;
+/** Edges of mere company kept at most, so that they do not fill the list. */
+const MAX_CO_MENTIONED = 4;
+/** Spelling similarity from which two names are easily confused, and a lower one that sound must support. */
+const LOOKS_ALIKE = 0.8;
+const LOOKS_RATHER_ALIKE = 0.7;
+const SOUNDS_ALIKE = 0.8;
+
+/** How much an edge helps to tell terms apart. */
+const USEFULNESS: Readonly<Record<Contrast['kind'], number>> = {
+  'look-alike': 5,
+  'differs-by': 4,
+  'synonym-of': 3,
+  'subtype-of': 2,
+  'co-mentioned': 1,
+};
+
+/** Entities of mentions, in order of first sight; mentions in `query` count as the question's. */
+export function gatherEntities(
+  mentions: readonly Mention[],
+  options: { termOf: (mention: Mention) => Term | undefined; isGeneric: (term: Term) => boolean },
+): Entity[] {
+  const entities = new Map<string, { term: Term; surfaces: Set<string>; ids: Set<string>; inQuery: boolean }>();
+  for (const mention of mentions) {
+    const term = options.termOf(mention);
+    if (!term) continue;
+    const entity = entities.get(term.id) ?? { term, surfaces: new Set<string>(), ids: new Set<string>(), inQuery: false };
+    entities.set(term.id, entity);
+    entity.surfaces.add(wordKey(mention.text));
+    if (mention.where === 'query') entity.inQuery = true;
+    else entity.ids.add(mention.where);
+  }
+  return Array.from(entities.values(), ({ term, surfaces, ids, inQuery }) => ({
+    term,
+    surfaces: [...surfaces],
+    evidenceIds: [...ids],
+    inQuery,
+    generic: options.isGeneric(term),
+  }));
+}
+
+/**
+ * At most eight edges saying how entities relate, the most useful first: confusable names before differences, the question's
+ * entities before others, well-attested before rare. Deterministic: ties go by name.
+ */
+export function findContrasts(entities: readonly Entity[], options: ContrastOptions): Contrast[] {
+  const considered = mostRelevant(entities);
+  const edges: Array<Contrast & { weight: number }> = [];
+  for (const entity of considered) edges.push(...synonymEdges(entity));
+  for (let i = 0; i < considered.length; i += 1) {
+    for (let j = i + 1; j < considered.length; j += 1) {
+      const edge = edgeBetween(considered[i] as Entity, considered[j] as Entity, options);
+      if (edge) edges.push(edge);
+    }
+  }
+  for (const [a, b] of options.undecided ?? []) {
+    if (!edges.some((edge) => edge.a === a && edge.b === b)) {
+      edges.push({ a, b, kind: 'look-alike', evidenceIds: [], weight: USEFULNESS['look-alike'] + 1 });
+    }
+  }
+  edges.sort((x, y) => y.weight - x.weight || order(x.a, y.a) || order(x.b, y.b));
+  let company = 0;
+  const kept = edges.filter((edge) => edge.kind !== 'co-mentioned' || (company += 1) <= MAX_CO_MENTIONED);
+  return kept.slice(0, MAX_CONTRASTS).map(({ a, b, kind, evidenceIds }) => ({ a, b, kind, evidenceIds }));
+}
+
+function mostRelevant(entities: readonly Entity[]): Entity[] {
+  const relevance = (entity: Entity): number =>
+    (entity.inQuery ? 100 : 0) + (entity.generic ? 0 : 10) + entity.evidenceIds.length + kindWeight(entity.term);
+  return [...entities]
+    .sort((x, y) => relevance(y) - relevance(x) || order(x.term.name, y.term.name))
+    .slice(0, MAX_ENTITIES);
+}
+
+/** Listed diseases and drugs are surer entities than what was mined. */
+function kindWeight(term: Term): number {
+  return { disease: 3, drug: 3, heading: 2, word: 1, mined: 0 }[term.kind];
+}
+
+/** Two names of one term in the texts: the reader must know that they are the same. */
+function synonymEdges({ term, surfaces, evidenceIds, inQuery }: Entity): Array<Contrast & { weight: number }> {
+  const [first, ...others] = surfaces;
+  if (first === undefined) return [];
+  return others
+    .filter((other) => !sameWords(first, other))
+    .map((other) => ({
+      a: first,
+      b: other,
+      kind: 'synonym-of' as const,
+      evidenceIds: [...evidenceIds],
+      weight: USEFULNESS['synonym-of'] + (inQuery ? 1 : 0) + (term.kind === 'mined' ? -1 : 0),
+    }));
+}
+
+function edgeBetween(x: Entity, y: Entity, options: ContrastOptions): (Contrast & { weight: number }) | null {
+  const [a, b] = order(x.term.name, y.term.name) <= 0 ? [x, y] : [y, x];
+  const relation = relationOf(a, b, options);
+  if (!relation) return null;
+  const [from, to] = relation.swapped ? [b, a] : [a, b];
+  const shared = a.evidenceIds.filter((id) => b.evidenceIds.includes(id));
+  const evidenceIds =
+    relation.kind === 'co-mentioned' ? shared : [...new Set([...from.evidenceIds, ...to.evidenceIds])];
+  const weight =
+    USEFULNESS[relation.kind] +
+    (a.inQuery ? 1 : 0) +
+    (b.inQuery ? 1 : 0) +
+    Math.min(evidenceIds.length, 8) / 10 -
+    (a.generic || b.generic ? 1.5 : 0) -
+    (a.term.kind === 'mined' || b.term.kind === 'mined' ? 0.5 : 0);
+  return { a: from.term.name, b: to.term.name, kind: relation.kind, evidenceIds, weight };
+}
+
+interface Relation {
+  readonly kind: Contrast['kind'];
+  /** Whether the edge runs from the second to the first; only `subtype-of` has a direction. */
+  readonly swapped?: boolean;
+}
+
+function relationOf(a: Entity, b: Entity, { confusable, sameDrug }: ContrastOptions): Relation | null {
+  const [nameA, nameB] = [wordKey(a.term.name), wordKey(b.term.name)];
+  if (sameDrug.has(nameA, nameB)) return { kind: 'synonym-of' };
+  if (confusable.has(nameA, nameB)) return { kind: 'look-alike' };
+  if (sameWords(nameA, nameB)) return null;
+  if (oppositionOf(nameA, nameB) || differByModifier(nameA, nameB)) return { kind: 'differs-by' };
+  if (isSubtype(nameA, nameB)) return { kind: 'subtype-of' };
+  if (isSubtype(nameB, nameA)) return { kind: 'subtype-of', swapped: true };
+  if (lookAlike(a.term, b.term)) return { kind: 'look-alike' };
+  return a.evidenceIds.some((id) => b.evidenceIds.includes(id)) && !a.generic && !b.generic
+    ? { kind: 'co-mentioned' }
+    : null;
+}
+
+/** Single words that a hurried eye or ear takes for each other; forms of one word are not meant. */
+function lookAlike(a: Term, b: Term): boolean {
+  const [x, y] = [wordKey(a.name), wordKey(b.name)];
+  if (a.kind === 'mined' || b.kind === 'mined' || /[^a-z]/.test(x + y) || Math.min(x.length, y.length) < 5) return false;
+  if (Math.abs(x.length - y.length) > 3 || areWordForms(x, y)) return false;
+  const spelling = editSimilarity(x, y);
+  if (spelling >= LOOKS_ALIKE) return true;
+  return spelling >= LOOKS_RATHER_ALIKE && phoneticSimilarity(phoneticCodes(x), phoneticCodes(y)) >= SOUNDS_ALIKE;
+}
+
+/** `type 1 diabetes` and `type 2 diabetes`: several words, as many, and one of them differs before a shared end. */
+function differByModifier(a: string, b: string): boolean {
+  const [x, y] = [a.split(' '), b.split(' ')];
+  if (x.length !== y.length || x.length < 2) return false;
+  const differing = x.flatMap((word, i) => (word === y[i] ? [] : [i]));
+  const at = differing[0];
+  if (differing.length !== 1 || at === undefined || at === x.length - 1) return false;
+  const shared = x.filter((word, i) => i !== at && !GENERIC_HEADS.has(word));
+  return shared.length > 0;
+}
+
+/** By name only: the longer name ends with the whole shorter one (`pulmonary hypertension` is a `hypertension`). */
+function isSubtype(a: string, b: string): boolean {
+  return a.endsWith(` ${b}`) && !GENERIC_HEADS.has(b);
+}
+
+/** Heads that nearly everything has: sharing one says nothing. */
+const GENERIC_HEADS = new Set(
+  'disease diseases disorder disorders syndrome syndromes cell cells protein proteins agent agents factor factors test tests therapy'.split(
+    ' ',
+  ),
+);
+
+function sameWords(a: string, b: string): boolean {
+  const [x, y] = [a.split(/[ -]/), b.split(/[ -]/)];
+  return x.length === y.length && x.every((word, i) => areWordForms(word, y[i] as string));
+}
+
+function order(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
