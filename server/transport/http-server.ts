@@ -90,18 +90,19 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const host = options.host ?? '127.0.0.1';
   const port = await listen(server, options.port, host);
 
+  const hurry = signal();
   const stop = async (): Promise<void> => {
     draining = true;
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     const deadlineMs = options.drainDeadlineMs ?? DRAIN_DEADLINE_MS;
     const deadline = delay(options.clock, deadlineMs);
     const drained = Promise.resolve(options.drain?.()).catch((fault: unknown) => observer.onFault?.(fault));
-    await Promise.race([drained, deadline.promise]);
+    await Promise.race([drained, deadline.promise, hurry.given]);
     live.closeAll();
-    await Promise.race([closed, deadline.promise]);
+    await Promise.race([closed, deadline.promise, hurry.given]);
     deadline.cancel();
     const grace = delay(options.clock, live.open === 0 ? 0 : CLOSE_GRACE_MS);
-    await Promise.race([closed, grace.promise]);
+    await Promise.race([closed, grace.promise, hurry.given]);
     grace.cancel();
     live.terminateAll();
     server.closeAllConnections();
@@ -115,7 +116,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     close() {
       if (stopping === null) return (stopping = stop());
       live.terminateAll();
-      server.closeAllConnections();
+      hurry.give();
       return stopping;
     },
   };
@@ -200,6 +201,12 @@ function listenError(fault: NodeJS.ErrnoException, port: number, host: string): 
   }
   const message = `Cannot listen on ${host}:${port} (${fault.code ?? 'unknown'}). Check the host and the port.`;
   return new AuscultError('config_invalid', { message, cause: fault });
+}
+
+function signal(): { given: Promise<void>; give: () => void } {
+  let give = (): void => undefined;
+  const given = new Promise<void>((resolve) => (give = resolve));
+  return { given, give };
 }
 
 function delay(clock: Clock, ms: number): { promise: Promise<void>; cancel: () => void } {

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { AUDIO_FRAME_KINDS, encodeAudioFrame } from '../../shared/audio-frame.js';
 import type { ServerEvent } from '../../shared/protocol.js';
 import type { Connection, Incoming } from '../../server/transport/connection.js';
 import { until } from '../fixtures/until.js';
@@ -96,7 +97,13 @@ export function describeConnection(contract: ConnectionContract): void {
     it('closes a peer that does not read with 1013, once more than the cap waits for it', async () => {
       const { ends: peer, heard } = await open(2_000_000);
       peer.stopReading();
-      const piece = new Uint8Array(16_016);
+      const piece = encodeAudioFrame({
+        kind: AUDIO_FRAME_KINDS.speechAudio,
+        flags: 0,
+        sequence: 0,
+        sampleIndex: 0,
+        payload: new Uint8Array(16_000),
+      });
       // What the kernel takes is no longer ours to count, so far more than the cap is sent; none of it may pile up here.
       for (let sent = 0; sent < 4_000 && closedOnes(heard).length === 0; sent += 1) {
         peer.connection.send(piece);
