@@ -2,7 +2,7 @@
 
 Each shard is one .npz: features int8 [frames, 512] of all its utterances end to end, lengths, text index, voice.
 Features are standardised by the fixed per-dimension statistics of <cache>/feature-stats.npz and stored in
-steps of 1/STEP. Usage: python -m build.make_speech KIND WORKER WORKERS [MINUTES]
+steps of 1/STEP. Usage: python -m build.make_speech KIND WORKER WORKERS [MINUTES [FIRST SHARD]]
 """
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def make_shard(kind: str, rows: list, encoder: Encoder, target: Path) -> int:
     return len(ids)
 
 
-def main(kind: str, worker: int, workers: int, minutes: float) -> None:
+def main(kind: str, worker: int, workers: int, minutes: float, first: int = 0) -> None:
     """Make this worker's shards until they are done or time is up."""
     encoder = Encoder()
     if not (CACHE / "feature-stats.npz").exists():
@@ -131,7 +131,7 @@ def main(kind: str, worker: int, workers: int, minutes: float) -> None:
     start = time.time()
     for n, rows in enumerate(shard_jobs(kind)):
         target = folder / f"{kind}-{n:04d}.npz"
-        if n % workers != worker or target.exists():
+        if n < first or n % workers != worker or target.exists():
             continue
         if time.time() - start > minutes * 60:
             break
@@ -141,4 +141,4 @@ def main(kind: str, worker: int, workers: int, minutes: float) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4]) if len(sys.argv) > 4 else 1e9)
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4]) if len(sys.argv) > 4 else 1e9, int(sys.argv[5]) if len(sys.argv) > 5 else 0)
