@@ -140,7 +140,7 @@ describe('endpoints that are added', () => {
     scope: 'read',
     maxBodyBytes: 100,
     handle: async (request, { params, peer }) =>
-      Response.json({ body: await request.json(), params, subject: peer.subject }),
+      Response.json({ body: (await request.json()) as unknown, params, subject: peer.subject }),
   };
   const token = { token: 'reader-token', subject: 'ward 3', scopes: ['read'] as const };
   const post = (url: string, body: string, headers: Record<string, string> = {}): Promise<Response> =>
