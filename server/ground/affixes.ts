@@ -60,12 +60,16 @@ export function oppositionOf(a: string, b: string): Opposition | null {
     if (swaps(a, b, y, x)) return { a: `${y}-`, b: `${x}-` };
   }
   for (const [x, y] of SUFFIXES) {
-    if (a.endsWith(x) && b.endsWith(y) && a.slice(0, -x.length) === b.slice(0, -y.length)) return { a: `-${x}`, b: `-${y}` };
-    if (a.endsWith(y) && b.endsWith(x) && a.slice(0, -y.length) === b.slice(0, -x.length)) return { a: `-${y}`, b: `-${x}` };
+    if (a.endsWith(x) && b.endsWith(y) && a.slice(0, -x.length) === b.slice(0, -y.length))
+      return { a: `-${x}`, b: `-${y}` };
+    if (a.endsWith(y) && b.endsWith(x) && a.slice(0, -y.length) === b.slice(0, -x.length))
+      return { a: `-${y}`, b: `-${x}` };
   }
   return null;
 }
 
 function swaps(a: string, b: string, x: string, y: string): boolean {
-  return a.startsWith(x) && b.startsWith(y) && a.length > x.length + 2 && a.slice(x.length) === b.slice(y.length);
+  return (
+    a.startsWith(x) && b.startsWith(y) && a.length > x.length + 2 && a.slice(x.length) === b.slice(y.length)
+  );
 }

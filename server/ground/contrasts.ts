@@ -49,11 +49,19 @@ export function gatherEntities(
   mentions: readonly Mention[],
   options: { termOf: (mention: Mention) => Term | undefined; isGeneric: (term: Term) => boolean },
 ): Entity[] {
-  const entities = new Map<string, { term: Term; surfaces: Set<string>; ids: Set<string>; inQuery: boolean }>();
+  const entities = new Map<
+    string,
+    { term: Term; surfaces: Set<string>; ids: Set<string>; inQuery: boolean }
+  >();
   for (const mention of mentions) {
     const term = options.termOf(mention);
     if (!term) continue;
-    const entity = entities.get(term.id) ?? { term, surfaces: new Set<string>(), ids: new Set<string>(), inQuery: false };
+    const entity = entities.get(term.id) ?? {
+      term,
+      surfaces: new Set<string>(),
+      ids: new Set<string>(),
+      inQuery: false,
+    };
     entities.set(term.id, entity);
     entity.surfaces.add(wordKey(mention.text));
     if (mention.where === 'query') entity.inQuery = true;
@@ -95,7 +103,10 @@ export function findContrasts(entities: readonly Entity[], options: ContrastOpti
 
 function mostRelevant(entities: readonly Entity[]): Entity[] {
   const relevance = (entity: Entity): number =>
-    (entity.inQuery ? 100 : 0) + (entity.generic ? 0 : 10) + entity.evidenceIds.length + kindWeight(entity.term);
+    (entity.inQuery ? 100 : 0) +
+    (entity.generic ? 0 : 10) +
+    entity.evidenceIds.length +
+    kindWeight(entity.term);
   return [...entities]
     .sort((x, y) => relevance(y) - relevance(x) || order(x.term.name, y.term.name))
     .slice(0, MAX_ENTITIES);
@@ -107,7 +118,12 @@ function kindWeight(term: Term): number {
 }
 
 /** Two names of one term in the texts: the reader must know that they are the same. */
-function synonymEdges({ term, surfaces, evidenceIds, inQuery }: Entity): Array<Contrast & { weight: number }> {
+function synonymEdges({
+  term,
+  surfaces,
+  evidenceIds,
+  inQuery,
+}: Entity): Array<Contrast & { weight: number }> {
   const [first, ...others] = surfaces;
   if (first === undefined) return [];
   return others
@@ -162,11 +178,14 @@ function relationOf(a: Entity, b: Entity, { confusable, sameDrug }: ContrastOpti
 /** Single words that a hurried eye or ear takes for each other; forms of one word are not meant. */
 function lookAlike(a: Term, b: Term): boolean {
   const [x, y] = [wordKey(a.name), wordKey(b.name)];
-  if (a.kind === 'mined' || b.kind === 'mined' || /[^a-z]/.test(x + y) || Math.min(x.length, y.length) < 5) return false;
+  if (a.kind === 'mined' || b.kind === 'mined' || /[^a-z]/.test(x + y) || Math.min(x.length, y.length) < 5)
+    return false;
   if (Math.abs(x.length - y.length) > 3 || areWordForms(x, y)) return false;
   const spelling = editSimilarity(x, y);
   if (spelling >= LOOKS_ALIKE) return true;
-  return spelling >= LOOKS_RATHER_ALIKE && phoneticSimilarity(phoneticCodes(x), phoneticCodes(y)) >= SOUNDS_ALIKE;
+  return (
+    spelling >= LOOKS_RATHER_ALIKE && phoneticSimilarity(phoneticCodes(x), phoneticCodes(y)) >= SOUNDS_ALIKE
+  );
 }
 
 /** `type 1 diabetes` and `type 2 diabetes`: several words, as many, and one of them differs before a shared end. */

@@ -195,6 +195,7 @@ function scoreOne(suspect: Suspect, candidate: Candidate, options: JudgeOptions)
 
 /** Why the best candidate is not accepted; null when it is. */
 function refuse(
+  key: string,
   best: Scored,
   rival: Scored | undefined,
   { index, calibration }: JudgeOptions,

@@ -61,7 +61,9 @@ export function createEntityGrounder(options: EntityGrounderOptions): EntityGrou
   }
 
   function isGeneric(term: Term): boolean {
-    return term.kind === 'heading' && (index.list.commonWords.get(term.name.toLowerCase()) ?? 99) <= GENERIC_SIZE;
+    return (
+      term.kind === 'heading' && (index.list.commonWords.get(term.name.toLowerCase()) ?? 99) <= GENERIC_SIZE
+    );
   }
 
   async function judgeWords(text: string, signal?: AbortSignal): Promise<Judgement[]> {
@@ -71,9 +73,15 @@ export function createEntityGrounder(options: EntityGrounderOptions): EntityGrou
   }
 
   /** Embeds only the unknown words and their candidates; an encoder that fails is done without. */
-  async function prepareSemantic(suspects: readonly Suspect[], signal?: AbortSignal): Promise<SemanticSimilarity> {
+  async function prepareSemantic(
+    suspects: readonly Suspect[],
+    signal?: AbortSignal,
+  ): Promise<SemanticSimilarity> {
     if (!table || suspects.length === 0) return () => null;
-    const names = suspects.flatMap((suspect) => [suspect.key, ...suspect.candidates.map((each) => each.word)]);
+    const names = suspects.flatMap((suspect) => [
+      suspect.key,
+      ...suspect.candidates.map((each) => each.word),
+    ]);
     try {
       await table.prepare(names, signal);
     } catch (cause) {
@@ -109,7 +117,10 @@ export function createEntityGrounder(options: EntityGrounderOptions): EntityGrou
       return {
         mentions,
         corrections,
-        proposals: [...proposalsOf(judgements, chosen), ...contrastedProposals(entities, confusable.has, calibration)],
+        proposals: [
+          ...proposalsOf(judgements, chosen),
+          ...contrastedProposals(entities, confusable.has, calibration),
+        ],
         contrasts: findContrasts(entities, { confusable, sameDrug, undecided }),
         gap: findGap({ entities, mentions, corrections, evidence }),
       };
@@ -158,5 +169,8 @@ function contrastedProposals(
 }
 
 function aborted(cause: unknown): AuscultError {
-  return new AuscultError('aborted', { message: 'The turn was cancelled while its entities were looked up.', cause });
+  return new AuscultError('aborted', {
+    message: 'The turn was cancelled while its entities were looked up.',
+    cause,
+  });
 }

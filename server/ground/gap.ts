@@ -52,7 +52,10 @@ function storesDisagree(
 
 function nearest(evidence: readonly EvidenceItem[], store: EvidenceItem['store']): EvidenceItem | undefined {
   const ofStore = evidence.filter((item) => item.store === store);
-  return ofStore.reduce<EvidenceItem | undefined>((best, item) => (best && best.rank <= item.rank ? best : item), undefined);
+  return ofStore.reduce<EvidenceItem | undefined>(
+    (best, item) => (best && best.rank <= item.rank ? best : item),
+    undefined,
+  );
 }
 
 /** What an item is about: its entities, most often named first. */
@@ -65,7 +68,9 @@ function focusOf(
   const times = (entity: Entity): number =>
     mentions.filter((mention) => mention.where === item.id && mention.termId === entity.term.id).length;
   return entities
-    .filter((entity) => !entity.generic && entity.term.kind !== 'mined' && entity.evidenceIds.includes(item.id))
+    .filter(
+      (entity) => !entity.generic && entity.term.kind !== 'mined' && entity.evidenceIds.includes(item.id),
+    )
     .map((entity) => ({ entity, count: times(entity) }))
     .sort((x, y) => y.count - x.count || (x.entity.term.name < y.entity.term.name ? -1 : 1))
     .map(({ entity }) => entity);

@@ -41,11 +41,17 @@ export function foldPlural(key: string): string {
 }
 
 /** Endings that make forms of one word out of a stem, Greek and Latin plurals among them. */
-const ENDINGS = /(?:isations?|izations?|ations?|ities|ness|ments?|ically|icals?|ics?|ings?|ions?|ies|ity|ous|als?|ed|es|is|os|us|um|ly|ia|ism|ers?|ors?|ys?|as?|s|e|i)$/;
+const ENDINGS =
+  /(?:isations?|izations?|ations?|ities|ness|ments?|ically|icals?|ics?|ings?|ions?|ies|ity|ous|als?|ed|es|is|os|us|um|ly|ia|ism|ers?|ors?|ys?|as?|s|e|i)$/;
 
 /** One spelling for what is written differently on the two sides of the ocean, or by hurried hands. */
 function plainSpelling(key: string): string {
-  return key.replace(/ae|oe/g, 'e').replace(/ph/g, 'f').replace(/y/g, 'i').replace(/s(?=[ae])/g, 'z').replace(/(.)\1/g, '$1');
+  return key
+    .replace(/ae|oe/g, 'e')
+    .replace(/ph/g, 'f')
+    .replace(/y/g, 'i')
+    .replace(/s(?=[ae])/g, 'z')
+    .replace(/(.)\1/g, '$1');
 }
 
 /**
