@@ -13,7 +13,8 @@ import { createHttpApp, type MetricsText, type Readiness } from './http-app.js';
 import type { HttpRoute } from './http-route.js';
 import { createStaticFiles } from './static-files.js';
 import { serveUpgrades, type UpgradeRoute } from './upgrades.js';
-import { CLOSE_GRACE_MS, createWsConnection } from './ws-connection.js';
+import { CLOSE_GRACE_MS } from './guarded-socket.js';
+import { createWsConnection } from './ws-connection.js';
 
 export interface HttpServerOptions {
   readonly clock: Clock;

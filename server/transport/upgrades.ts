@@ -5,7 +5,7 @@ import type { Limits } from '../../shared/limits.js';
 import { readPeerRequest, type PeerRequest } from './address.js';
 import type { Admitted, Refused } from './admission.js';
 import { SECURITY_HEADERS } from './security-headers.js';
-import { wsServerLimits } from './ws-connection.js';
+import { wsServerLimits } from './guarded-socket.js';
 
 /** A path where HTTP becomes a WebSocket. */
 export interface UpgradeRoute {
