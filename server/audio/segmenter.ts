@@ -70,7 +70,6 @@ interface OpenSegment {
   readonly onsetSample: number;
   voicedWindows: number;
   voicedProbability: number;
-  windows: number;
   /** Where the last voiced window ended. */
   lastVoicedSample: number;
   /** Silent or undecided samples since then. */
@@ -79,124 +78,126 @@ interface OpenSegment {
   speculatedEnd: number | null;
 }
 
+interface State {
+  settings: VadSettings;
+  segment: OpenSegment | null;
+  /** No segment may begin before this sample: it belongs to an earlier one. */
+  floorSample: number;
+  /** Start of the run of unknown windows just before now, while no segment is open. */
+  unknownSince: number | null;
+  /** Set where a segment was cut for its length: a merely continuing voice opens the next one there. */
+  cutSample: number | null;
+}
+
 /**
  * Hysteresis: a window at `onThreshold` opens a segment, one below `offThreshold` begins a pause, one at `onThreshold` ends
  * the pause; `endSilenceMs` of pause ends the segment. A segment of `maxSegmentMs` is ended whatever is heard, and the next
  * voiced window begins the next one where it was cut, so nothing is lost and memory stays bounded.
  */
-export function createSegmenter(initial: VadSettings): Segmenter {
-  let settings = initial;
-  let segment: OpenSegment | null = null;
-  /** No segment may begin before this sample: it belongs to an earlier one. */
-  let floorSample = 0;
-  /** Start of the run of unknown windows just before now, while no segment is open. */
-  let unknownSince: number | null = null;
-  /** Set where a segment was cut for its length: a merely continuing voice opens the next one there. */
-  let cutSample: number | null = null;
-
-  const openAt = (onsetSample: number, preRollMs: number): SegmentEvent => {
-    const startSample = Math.max(floorSample, onsetSample - toSamples(preRollMs));
-    segment = {
-      startSample,
-      onsetSample,
-      voicedWindows: 0,
-      voicedProbability: 0,
-      windows: 0,
-      lastVoicedSample: onsetSample,
-      silentSamples: 0,
-      unknownSamples: 0,
-      speculatedEnd: null,
-    };
-    return { type: 'started', sampleIndex: startSample, onsetSample };
-  };
-
-  const finish = (current: OpenSegment, endSample: number, reason: EndReason): SegmentEvent => {
-    segment = null;
-    floorSample = Math.max(floorSample, endSample);
-    const span: Span = {
-      startSample: current.startSample,
-      endSample,
-      lastVoicedSample: Math.min(current.lastVoicedSample, endSample),
-      voicedMs: toMs(current.voicedWindows * DETECTOR_WINDOW_SAMPLES),
-    };
-    const fault = faultOf(current, span.voicedMs, settings, reason);
-    return fault
-      ? { type: 'rejected', ...span, reason: fault, endReason: reason }
-      : { type: 'ended', ...span, reason };
-  };
-
-  const listen = ({ sampleIndex, probability }: HeardWindow): SegmentEvent[] => {
-    const cut = cutSample;
-    cutSample = null;
-    if (!isKnown(probability)) {
-      unknownSince ??= sampleIndex;
-      return [];
-    }
-    const warmUp = unknownSince;
-    unknownSince = null;
-    if (cut !== null && probability >= settings.offThreshold) return [openAt(cut, 0)];
-    // Nobody listened during the warm-up, so a voice right after it may have begun anywhere within.
-    return probability >= settings.onThreshold ? [openAt(warmUp ?? sampleIndex, settings.preRollMs)] : [];
-  };
-
-  const advance = (current: OpenSegment, window: HeardWindow): SegmentEvent[] => {
-    const events: SegmentEvent[] = [];
-    const endOfWindow = window.sampleIndex + DETECTOR_WINDOW_SAMPLES;
-    const wasPaused = current.silentSamples > 0;
-    count(current, window, settings);
-    if (wasPaused && current.silentSamples === 0 && current.speculatedEnd !== null) {
-      current.speculatedEnd = null;
-      events.push({ type: 'speculationDropped' });
-    }
-    if (endOfWindow - current.startSample >= toSamples(settings.maxSegmentMs)) {
-      cutSample = current.silentSamples === 0 ? endOfWindow : null;
-      events.push(...dropSpeculation(current), finish(current, endOfWindow, 'max_duration'));
-      return events;
-    }
-    events.push(...speculate(current, settings));
-    if (current.silentSamples >= toSamples(endSilenceMs(settings))) {
-      events.push(finish(current, endOfPause(current, settings), 'silence'));
-    }
-    return events;
-  };
-
-  const endNow = (nowSample: number, reason: 'idle' | 'commit'): SegmentEvent[] => {
-    cutSample = null;
-    unknownSince = null;
-    const current = segment;
-    if (!current) {
-      floorSample = Math.max(floorSample, nowSample);
-      return [];
-    }
-    const sameSound = current.speculatedEnd !== null;
-    const endSample = sameSound ? endOfPause(current, settings) : Math.max(nowSample, current.onsetSample);
-    return [finish(current, endSample, reason)];
-  };
-
+export function createSegmenter(settings: VadSettings): Segmenter {
+  const state: State = { settings, segment: null, floorSample: 0, unknownSince: null, cutSample: null };
   return {
     get open() {
-      return segment !== null;
+      return state.segment !== null;
     },
     push(window) {
-      const started = segment ? [] : listen(window);
-      return segment ? [...started, ...advance(segment, window)] : started;
+      const started = state.segment ? [] : listen(state, window);
+      return state.segment ? [...started, ...advance(state, state.segment, window)] : started;
     },
-    idle: (nowSample) => endNow(nowSample, 'idle'),
+    idle: (nowSample) => endNow(state, nowSample, 'idle'),
     commit(nowSample) {
-      const events = endNow(nowSample, 'commit');
+      const events = endNow(state, nowSample, 'commit');
       return events.length > 0 ? events : [nothingHeard(nowSample)];
     },
     clear() {
-      const events = segment ? dropSpeculation(segment) : [];
-      segment = null;
-      cutSample = null;
-      unknownSince = null;
+      const events = state.segment ? dropSpeculation(state.segment) : [];
+      Object.assign(state, { segment: null, cutSample: null, unknownSince: null });
       return events;
     },
     configure(next) {
-      settings = next;
+      state.settings = next;
     },
   };
+}
+
+/** A window while no segment is open. */
+function listen(state: State, { sampleIndex, probability }: HeardWindow): SegmentEvent[] {
+  const { cutSample, unknownSince, settings } = state;
+  state.cutSample = null;
+  if (!isKnown(probability)) {
+    state.unknownSince ??= sampleIndex;
+    return [];
+  }
+  state.unknownSince = null;
+  if (cutSample !== null && probability >= settings.offThreshold) return [openAt(state, cutSample, 0)];
+  if (probability < settings.onThreshold) return [];
+  // Nobody listened during a warm-up, so a voice right after it may have begun anywhere within.
+  return [openAt(state, unknownSince ?? sampleIndex, settings.preRollMs)];
+}
+
+function openAt(state: State, onsetSample: number, preRollMs: number): SegmentEvent {
+  const startSample = Math.max(state.floorSample, onsetSample - toSamples(preRollMs));
+  state.segment = {
+    startSample,
+    onsetSample,
+    voicedWindows: 0,
+    voicedProbability: 0,
+    lastVoicedSample: onsetSample,
+    silentSamples: 0,
+    unknownSamples: 0,
+    speculatedEnd: null,
+  };
+  return { type: 'started', sampleIndex: startSample, onsetSample };
+}
+
+/** A window while a segment is open. */
+function advance(state: State, current: OpenSegment, window: HeardWindow): SegmentEvent[] {
+  const { settings } = state;
+  const endOfWindow = window.sampleIndex + DETECTOR_WINDOW_SAMPLES;
+  count(current, window, settings);
+  const events = current.silentSamples === 0 ? dropSpeculation(current) : [];
+  if (endOfWindow - current.startSample >= toSamples(settings.maxSegmentMs)) {
+    state.cutSample = current.silentSamples === 0 ? endOfWindow : null;
+    return [...events, ...dropSpeculation(current), finish(state, endOfWindow, 'max_duration')];
+  }
+  events.push(...speculate(current, settings));
+  if (current.silentSamples >= toSamples(endSilenceMs(settings))) {
+    events.push(finish(state, endOfPause(current, settings), 'silence'));
+  }
+  return events;
+}
+
+/** Ends an open segment from outside; without one, what was heard so far belongs to no later segment. */
+function endNow(state: State, nowSample: number, reason: 'idle' | 'commit'): SegmentEvent[] {
+  state.cutSample = null;
+  state.unknownSince = null;
+  const current = state.segment;
+  if (!current) {
+    state.floorSample = Math.max(state.floorSample, nowSample);
+    return [];
+  }
+  const encoded = current.speculatedEnd !== null;
+  const endSample = encoded ? endOfPause(current, state.settings) : Math.max(nowSample, current.onsetSample);
+  const ended = finish(state, endSample, reason);
+  state.floorSample = Math.max(state.floorSample, nowSample);
+  return [ended];
+}
+
+/** Closes the open segment; the caller knows that there is one. */
+function finish(state: State, endSample: number, reason: EndReason): SegmentEvent {
+  const current = state.segment as OpenSegment;
+  state.segment = null;
+  state.floorSample = Math.max(state.floorSample, endSample);
+  const span: Span = {
+    startSample: current.startSample,
+    endSample,
+    lastVoicedSample: Math.min(current.lastVoicedSample, endSample),
+    voicedMs: toMs(current.voicedWindows * DETECTOR_WINDOW_SAMPLES),
+  };
+  const fault = faultOf(current, state.settings, reason);
+  return fault
+    ? { type: 'rejected', ...span, reason: fault, endReason: reason }
+    : { type: 'ended', ...span, reason };
 }
 
 function isKnown(probability: number | null): probability is number {
@@ -205,7 +206,6 @@ function isKnown(probability: number | null): probability is number {
 
 /** Adds one window to the open segment's counts. */
 function count(current: OpenSegment, { sampleIndex, probability }: HeardWindow, settings: VadSettings): void {
-  current.windows += 1;
   if (!isKnown(probability)) {
     current.unknownSamples += DETECTOR_WINDOW_SAMPLES;
     if (current.unknownSamples > toSamples(UNKNOWN_PATIENCE_MS)) {
@@ -257,10 +257,10 @@ function dropSpeculation(current: OpenSegment): SegmentEvent[] {
 /** Why a finished segment is no question; null when it may be one. A commit is a person's own word that it is no noise. */
 function faultOf(
   current: OpenSegment,
-  voicedMs: number,
   settings: VadSettings,
   reason: EndReason,
 ): 'too_short' | 'noise' | null {
+  const voicedMs = toMs(current.voicedWindows * DETECTOR_WINDOW_SAMPLES);
   if (current.voicedWindows === 0 || voicedMs < settings.minSpeechMs) return 'too_short';
   if (reason === 'commit') return null;
   const meanProbability = current.voicedProbability / current.voicedWindows;
