@@ -1,4 +1,4 @@
-import { negations } from '../../shared/polarity.js';
+import { negations, polarityOf } from '../../shared/polarity.js';
 
 /** How a claim stands to one sentence of the evidence, by words alone. */
 export interface Agreement {
@@ -7,7 +7,7 @@ export interface Agreement {
   /** Numbers of the claim that the evidence does not have. */
   readonly missingNumbers: readonly string[];
   /** What the two say against each other; null when nothing does. */
-  readonly conflict: 'numbers' | 'negation' | 'direction' | null;
+  readonly conflict: 'numbers' | 'negation' | 'certainty' | 'direction' | null;
 }
 
 /** Words that turn a finding round; compared by their beginnings. */
@@ -61,8 +61,18 @@ function conflictOf(facts: {
 }): Agreement['conflict'] {
   if (facts.coverage < 0.5) return null;
   if (facts.missingNumbers.length > 0 && numbersOf(facts.sentence).length > 0) return 'numbers';
-  if (negations(facts.claim) % 2 !== negations(facts.sentence) % 2) return 'negation';
+  if (polarityOf(facts.sentence) === 'maybe' && polarityOf(facts.claim) !== 'maybe') return 'certainty';
+  if (negations(facts.claim) % 2 !== negations(sharedClauses(facts)) % 2) return 'negation';
   return opposed(facts.claim, facts.sentence) ? 'direction' : null;
+}
+
+/** The clauses that share most content words with the claim: `had no side effects` does not negate the rest. */
+function sharedClauses({ claim, sentence }: { readonly claim: string; readonly sentence: string }): string {
+  const wanted = contentStems(claim);
+  const clauses = sentence.split(/[,;:]|\band\b|\bbut\b/i);
+  const shared = clauses.map((clause) => [...contentStems(clause)].filter((stem) => wanted.has(stem)).length);
+  const most = Math.max(...shared);
+  return clauses.filter((_, index) => (shared[index] ?? 0) * 2 > most).join(' ; ');
 }
 
 /** Whether one text has a word of a pair and the other only its opposite. */

@@ -116,6 +116,22 @@ describe('words of a claim against words of the evidence', () => {
     expect(compareClaim('Tea is not warm.', SALT, SALT).conflict).toBeNull();
   });
 
+  it('does not take the negation of another clause for one of the claim', () => {
+    const sentence = 'The vaccine was effective in 9 of 10 children and had no serious side effects.';
+    expect(
+      compareClaim('The vaccine was effective in 9 of 10 children.', sentence, sentence).conflict,
+    ).toBeNull();
+    expect(
+      compareClaim('The vaccine was not effective in 9 of 10 children.', sentence, sentence).conflict,
+    ).toBe('negation');
+  });
+
+  it('sees that a doubt was dropped', () => {
+    expect(
+      compareClaim('Coffee prevents stroke.', 'It is unclear whether coffee prevents stroke.', '').conflict,
+    ).toBe('certainty');
+  });
+
   it('does not count set phrases as negation', () => {
     expect(
       compareClaim('Not only salt lowers blood pressure.', 'Salt lowers blood pressure.', '').conflict,
