@@ -22,7 +22,7 @@ function plain(text: string): string {
     .replace(/\bwon'?t\b/g, 'will not')
     .replace(/\b(do|does|did|is|are|was|has|have|would|should|could)n'?t\b/g, '$1 not')
     .replace(/\bi'?m\b/g, 'i am')
-    .replace(/\b(he|she|it)'s\b/g, '$1 is')
+    .replace(/\b(he|she|it|there)'s\b/g, '$1 is')
     .replace(/\bi've\b/g, 'i have')
     .replace(/\bgonna\b/g, 'going to')
     .replace(/\bwanna\b/g, 'want to')
@@ -78,21 +78,21 @@ const SIGNS: readonly RegExp[] = [
   /\b(?:face|mouth) (?:\w+ ){0,3}(?:droop|drooping|drooped|droops|sagging)\b/,
   /\b(?:arm|leg|side|face) (?:\w+ ){0,4}(?:numb|weak|paralysed|paralyzed|will not move)\b|\bcannot (?:move|feel|lift) (?:my|his|her) (?:\w+ )?(?:arm|leg|side|face)\b/,
   /\b(?:speech is slurred|slurring|cannot (?:speak|talk)|suddenly cannot see|lost vision suddenly)\b/,
-  /\bbleeding (?:\w+ ){0,3}(?:heavily|badly|a lot|out|everywhere|will not stop|does not stop)\b|\b(?:cannot stop|will not stop|losing a lot of) (?:the )?(?:bleeding|blood)\b/,
+  /\bbleeding (?:\w+ ){0,3}(?:heavily|badly|a lot|out|everywhere|will not stop|does not stop)\b|\b(?:cannot stop|will not stop|losing a lot of) (?:the )?(?:bleeding|blood)\b|\bblood everywhere\b/,
   /\b(?:coughing|vomiting|throwing up|spitting) (?:up )?(?:\w+ )?blood\b/,
   /\b(?:passed out|unconscious|unresponsive|collapsed|not responding|will not wake|cannot wake|does not wake|fainted)\b/,
-  /\b(?:having|has|had) (?:a|an) (?:\w+ )?(?:seizure|convulsion|fit)\b|\b(?:convulsing|seizing)\b/,
+  /\b(?:having|has|had) (?:a|an) (?:\w+ )?(?:seizure|convulsion|fit)\b|\b(?:convulsing|seizing|having (?:seizures|convulsions))\b/,
   /\b(?:having|had|have) (?:a|an) (?:heart attack|stroke|anaphyla\w+|severe allergic reaction)\b/,
   /\b(?:overdosed|overdosing|overdose on|took too (?:many|much)|taken too (?:many|much)|took (?:the|a) whole (?:bottle|pack|box))\b/,
-  /\b(?:swallowed|drank|ate|ingested) (?:\w+ ){0,3}(?:bleach|battery|batteries|poison|antifreeze|detergent|magnets?|pills)\b/,
-  /\b(?:throat|tongue|airway) (?:\w+ ){0,2}(?:closing|swelling|swollen|swelled|tightening)\b/,
+  /\b(?:swallowed|drank|ate|ingested) (?:\w+ ){0,5}(?:bleach|battery|batteries|poison|antifreeze|detergent|magnets?|pills)\b/,
+  /\b(?:throat|tongue|airway) (?:\w+ ){0,2}(?:closing|swelling|swollen|swelled|tightening|tight)\b/,
   /\bworst headache\b/,
   /\b(?:is|went|gone) (?:limp|floppy)\b/,
   /\b(?:got|been|was|am) (?:stabbed|shot|electrocuted)\b|\b(?:is|nearly) drown(?:ing|ed)\b/,
 ];
 
 const PERSON =
-  /\b(?:i|me|my|we|our|he|she|him|they|someone|somebody|baby|(?:my|our|the) (?:\w+ )?(?:husband|wife|son|daughter|child|kid|mother|father|mum|mom|dad|friend|partner|grandmother|grandfather|colleague|neighbour|neighbor))\b/;
+  /\b(?:i|me|my|we|our|he|she|him|they|someone|somebody|there is|baby|mom|mum|dad|grand(?:pa|ma|dad|father|mother)|(?:my|our|the) (?:\w+ )?(?:husband|wife|son|daughter|child|kid|mother|father|mum|mom|dad|friend|partner|grandmother|grandfather|colleague|neighbour|neighbor))\b/;
 const OWN = /\b(?:i|me|my|we|our)\b/;
 const NOW =
   /\b(?:now|right now|suddenly|just|currently|at the moment|since this morning|for (?:the last|an|the past)|minutes? ago|an hour ago|help|hurry|emergency|still|today|tonight)\b/;
