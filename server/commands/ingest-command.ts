@@ -39,7 +39,10 @@ export async function runIngest(options: IngestOptions): Promise<WriteResult> {
         writer: index.writer,
         store: options.store,
         documents,
-        embed: options.store === 'speech' ? embedRecordings(encoders.speechEncoder) : embedTexts(encoders.textEncoder),
+        embed:
+          options.store === 'speech'
+            ? embedRecordings(encoders.speechEncoder)
+            : embedTexts(encoders.textEncoder),
         onProgress: (step) => progress.show(step),
         ...(options.skipBadLines ? { onBad: (problem: Problem) => problems.bad.push(problem) } : {}),
       });

@@ -42,6 +42,7 @@ export async function runSearch(options: SearchOptions): Promise<void> {
 export function describeItem(item: EvidenceItem): string {
   const scores = `${item.score.toFixed(2)} (cosine ${item.rawScore.toFixed(2)})`;
   const text = item.text.replace(/\s+/g, ' ');
-  const snippet = text.length <= SNIPPET_CHARACTERS ? text : `${text.slice(0, SNIPPET_CHARACTERS).replace(/\s\S*$/, '')} …`;
+  const snippet =
+    text.length <= SNIPPET_CHARACTERS ? text : `${text.slice(0, SNIPPET_CHARACTERS).replace(/\s\S*$/, '')} …`;
   return `${String(item.rank).padStart(2)}. ${item.store} ${scores} ${item.title} [${item.id}]\n    ${snippet}`;
 }

@@ -14,16 +14,17 @@ export function readMarkdown(source: string): Page {
   const body = front ? source.slice(front[0].length) : source;
   const field = (name: string) =>
     new RegExp(`^${name}:\\s*(.+?)\\s*$`, 'm').exec(front?.[1] ?? '')?.[1]?.replace(/^(["'])(.*)\1$/, '$2');
-  const heading = /^#\s+(.+?)\s*#*$/m.exec(body)?.[1];
+  const heading = /^#[ \t]+(.+?)[ \t]*#*$/m.exec(body)?.[1];
   const text = body
     .replace(/^```.*$/gm, '')
-    .replace(/^\s{0,3}#{1,6}\s+(.*?)\s*#*$/gm, '$1\n')
+    .replace(/^ {0,3}#{1,6}[ \t]+(.*?)[ \t]*#*$/gm, '$1\n')
     .replace(/!\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replace(/\[([^\]]+)\]\([^)]*\)/g, '$1')
-    .replace(/^\s*(?:[-*+]|\d+[.)]|>)\s+/gm, '')
+    .replace(/^[ \t]*(?:[-*+]|\d+[.)]|>)[ \t]+/gm, '')
     .replace(/(\*\*|__)(.+?)\1/g, '$2')
     .replace(/\*(\S(?:.*?\S)?)\*/g, '$1')
-    .replace(/`([^`]+)`/g, '$1');
+    .replace(/`([^`]+)`/g, '$1')
+    .replace(/\n{3,}/g, '\n\n');
   return { ...optional(field('title') ?? heading, field('url')), text: text.trim() };
 }
 

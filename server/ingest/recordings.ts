@@ -18,7 +18,9 @@ export interface Hearing {
   /** A recording as mono samples at 16 kHz. */
   readonly readSpeech: (path: string) => Promise<Float32Array>;
   /** Windows of an utterance, at most 8 s each. */
-  readonly windowsOf: (samples: number) => ReadonlyArray<{ readonly startSample: number; readonly endSample: number }>;
+  readonly windowsOf: (
+    samples: number,
+  ) => ReadonlyArray<{ readonly startSample: number; readonly endSample: number }>;
   /** Of the speech encoder: another model encodes everything again. */
   readonly modelId: string;
 }
@@ -41,7 +43,9 @@ const line = z
     endMs: z.number().positive().nullish(),
     speaker: z.string().nullish(),
   })
-  .refine(({ startMs, endMs }) => endMs == null || endMs > (startMs ?? 0), { message: 'endMs must come after startMs' });
+  .refine(({ startMs, endMs }) => endMs == null || endMs > (startMs ?? 0), {
+    message: 'endMs must come after startMs',
+  });
 type Line = z.infer<typeof line>;
 
 /** The evidence id of a spoken item; its document id is the same without the number when it is alone in its recording. */
@@ -120,7 +124,10 @@ async function hashFile(path: string): Promise<string> {
   try {
     for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
   } catch (cause) {
-    throw new AuscultError('file_unreadable', { message: `${path} cannot be read: check its permissions.`, cause });
+    throw new AuscultError('file_unreadable', {
+      message: `${path} cannot be read: check its permissions.`,
+      cause,
+    });
   }
   return hash.digest('hex');
 }
@@ -147,7 +154,11 @@ async function listedRecording(recording: {
       const samples = await hearing.readSpeech(audioPath);
       return lines.map((value, index): PendingPassage => {
         const startMs = value.startMs ?? 0;
-        const endMs = Math.min(value.endMs ?? Infinity, startMs + LONGEST_PART_MS, (samples.length * 1000) / RATE_HZ);
+        const endMs = Math.min(
+          value.endMs ?? Infinity,
+          startMs + LONGEST_PART_MS,
+          (samples.length * 1000) / RATE_HZ,
+        );
         const previous = lines[index - 1];
         const next = lines[index + 1];
         const clip: PassageClip = {
@@ -166,7 +177,9 @@ async function listedRecording(recording: {
           start: 0,
           end: value.text.length,
           clip,
-          encode: hearing.windowsOf(part.length).map((window) => part.subarray(window.startSample, window.endSample)),
+          encode: hearing
+            .windowsOf(part.length)
+            .map((window) => part.subarray(window.startSample, window.endSample)),
         };
       });
     },
@@ -174,7 +187,10 @@ async function listedRecording(recording: {
 }
 
 function partOf(samples: Float32Array, clip: PassageClip, path: string): Float32Array {
-  const part = samples.subarray(Math.round((clip.startMs * RATE_HZ) / 1000), Math.round((clip.endMs * RATE_HZ) / 1000));
+  const part = samples.subarray(
+    Math.round((clip.startMs * RATE_HZ) / 1000),
+    Math.round((clip.endMs * RATE_HZ) / 1000),
+  );
   if (part.length > 0) return part;
   throw new AuscultError('not_audio', {
     message: `${path} has no sound between ${clip.startMs} and ${clip.endMs} ms: correct startMs and endMs.`,
@@ -205,9 +221,9 @@ async function wholeRecording(file: InputFile, hearing: Hearing): Promise<Pendin
           ...(number > 0 ? { previousId: `${id}#${number - 1}` } : {}),
           ...(number + 1 < pieces.length ? { nextId: `${id}#${number + 1}` } : {}),
         },
-        encode: hearing.windowsOf(to - from).map((window) =>
-          samples.subarray(from + window.startSample, from + window.endSample),
-        ),
+        encode: hearing
+          .windowsOf(to - from)
+          .map((window) => samples.subarray(from + window.startSample, from + window.endSample)),
       }));
     },
   };
@@ -216,7 +232,7 @@ async function wholeRecording(file: InputFile, hearing: Hearing): Promise<Pendin
 /** Consecutive pieces of 8 s that hold every sample once. */
 function cutPieces(samples: number): Array<readonly [number, number]> {
   const pieces: Array<readonly [number, number]> = [];
-  for (let from = 0; from < samples; ) {
+  for (let from = 0; from < samples;) {
     const isLast = samples - from < PIECE_SAMPLES + SHORTEST_REST_SAMPLES;
     const to = isLast ? samples : from + PIECE_SAMPLES;
     pieces.push([from, to]);

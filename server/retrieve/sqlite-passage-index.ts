@@ -111,9 +111,13 @@ function removeDocuments(database: SqliteDatabase, store: StoreName, documentIds
   const generation = generationOf(database, store) + 1;
   const named = `SELECT row FROM documents WHERE store = @store AND id IN (SELECT value FROM json_each(@ids))`;
   const ids = JSON.stringify(documentIds);
-  const staged = database
+  const known = database
+    .prepare(`SELECT count(DISTINCT id) FROM documents WHERE row IN (${named})`)
+    .pluck()
+    .get({ store, ids }) as number;
+  database
     .prepare(`DELETE FROM documents WHERE row IN (${named} AND generation IS NULL)`)
-    .run({ store, ids }).changes;
+    .run({ store, ids });
   const published = deletePublished(database, `${named} AND generation IS NOT NULL`, {
     store,
     generation,
@@ -122,5 +126,5 @@ function removeDocuments(database: SqliteDatabase, store: StoreName, documentIds
   if (published > 0) {
     database.prepare('UPDATE stores SET generation = ? WHERE name = ?').run(generation, store);
   }
-  return Math.max(staged, published);
+  return known;
 }
