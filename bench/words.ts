@@ -35,6 +35,8 @@ interface Recording {
 interface Heard {
   readonly text: string;
   readonly ms: number;
+  /** Processor time over all threads: does not depend on what else the machine does. */
+  readonly cpuMs: number;
 }
 
 interface Row {
@@ -44,6 +46,7 @@ interface Row {
   readonly words: number;
   readonly wordError: number;
   readonly msPerRecording: number;
+  readonly cpuMsPerRecording: number;
 }
 
 /** `--count` recordings (default 60), `--threads` of each model (default 2), `--data` folder. */
@@ -116,12 +119,14 @@ async function hearWithOurs(
     const samples = await readSamples(path);
     const windows = windowsOf(samples.length).map((w) => samples.slice(w.startSample, w.endSample));
     const start = performance.now();
+    const cpu = process.cpuUsage();
     const encoded = await encoder.encode(windows);
     const between = performance.now();
     const { text } = await transcriber.transcribe(encoded);
     if (place === 0) continue;
     encodeMs += (between - start) / paths.length;
-    words.push({ text, ms: performance.now() - start });
+    const { user, system } = process.cpuUsage(cpu);
+    words.push({ text, ms: performance.now() - start, cpuMs: (user + system) / 1_000 });
   }
   await encoder.close();
   await transcriber.close();
@@ -164,6 +169,7 @@ function toRows(system: string, recordings: readonly Recording[], heard: readonl
     let words = 0;
     let edits = 0;
     let ms = 0;
+    let cpuMs = 0;
     let n = 0;
     recordings.forEach((recording, at) => {
       if (source !== 'all' && recording.source !== source) return;
@@ -172,19 +178,28 @@ function toRows(system: string, recordings: readonly Recording[], heard: readonl
       words += expected.length;
       edits += wordEdits(expected, comparableWords(heard[at]?.text ?? ''));
       ms += heard[at]?.ms ?? 0;
+      cpuMs += heard[at]?.cpuMs ?? 0;
     });
-    return { system, source, n, words, wordError: edits / words, msPerRecording: ms / n };
+    return {
+      system,
+      source,
+      n,
+      words,
+      wordError: edits / words,
+      msPerRecording: ms / n,
+      cpuMsPerRecording: cpuMs / n,
+    };
   });
 }
 
 function print(rows: readonly Row[]): void {
   console.log(
-    `${'system'.padEnd(42)}${'source'.padEnd(22)}${'n'.padStart(4)}${'words'.padStart(7)}${'word error'.padStart(12)}${'ms each'.padStart(9)}`,
+    `${'system'.padEnd(42)}${'source'.padEnd(22)}${'n'.padStart(4)}${'words'.padStart(7)}${'word error'.padStart(12)}${'ms each'.padStart(9)}${'cpu ms'.padStart(8)}`,
   );
   for (const row of rows) {
     const figures = `${String(row.n).padStart(4)}${String(row.words).padStart(7)}${row.wordError.toFixed(3).padStart(12)}`;
     console.log(
-      `${row.system.padEnd(42)}${row.source.padEnd(22)}${figures}${row.msPerRecording.toFixed(0).padStart(9)}`,
+      `${row.system.padEnd(42)}${row.source.padEnd(22)}${figures}${row.msPerRecording.toFixed(0).padStart(9)}${row.cpuMsPerRecording.toFixed(0).padStart(8)}`,
     );
   }
 }
