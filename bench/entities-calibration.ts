@@ -17,7 +17,8 @@ import { areWordForms, splitWords } from '../server/ground/words.js';
 import { createRandom, misspellByEar, mistype, pick, sample } from './misspell.js';
 
 /** What a labelled example stands for; the last four must never be corrected. */
-export type ExampleClass = 'mistyped' | 'by ear' | 'misheard' | 'look-alike' | 'unlisted term' | 'ordinary' | 'name';
+export type ExampleClass =
+  'mistyped' | 'by ear' | 'misheard' | 'look-alike' | 'unlisted term' | 'ordinary' | 'name';
 
 export interface Example {
   readonly kind: ExampleClass;
@@ -43,11 +44,22 @@ export interface ExampleOptions {
  * never fitted on. A negative is looked up as though it stood on no list (the index never answers with the word itself): the
  * danger is the name that the lists lack.
  */
-export async function makeExamples({ index, seed, perClass, folder, texts }: ExampleOptions): Promise<Example[]> {
+export async function makeExamples({
+  index,
+  seed,
+  perClass,
+  folder,
+  texts,
+}: ExampleOptions): Promise<Example[]> {
   const random = createRandom(seed);
-  const names = [...termWords(index, ['disease', 'drug']), ...sample(termWords(index, ['heading']), 1_500, random)];
+  const names = [
+    ...termWords(index, ['disease', 'drug']),
+    ...sample(termWords(index, ['heading']), 1_500, random),
+  ];
   const drugs = new Set(index.list.confusable.pairs.flat());
-  const positives = [...sample(names, perClass - 150, random), ...sample([...drugs], 150, random)].filter(isWord);
+  const positives = [...sample(names, perClass - 150, random), ...sample([...drugs], 150, random)].filter(
+    isWord,
+  );
   const examples: Example[] = [];
   const add = (kind: ExampleClass, key: string, target: string | null): void => {
     if (target !== null && (key === target || index.isReal(key))) return;
@@ -58,7 +70,8 @@ export async function makeExamples({ index, seed, perClass, folder, texts }: Exa
     add('mistyped', word.length >= 9 && random() < 0.4 ? mistype(once, random) : once, word);
   }
   for (const word of positives) add('by ear', misspellByEar(word, random), word);
-  for (const [a, b] of index.list.confusable.pairs) if (isWord(a) && isWord(b)) add('look-alike', pick([a, b], random), null);
+  for (const [a, b] of index.list.confusable.pairs)
+    if (isWord(a) && isWord(b)) add('look-alike', pick([a, b], random), null);
   for (const word of sample(names, perClass / 2, random)) add('unlisted term', word, null);
   const english = Array.from(index.list.commonWords).filter(([word, size]) => size >= 50 && word.length >= 5);
   for (const [word] of sample(english, perClass, random)) add('ordinary', word, null);
@@ -104,13 +117,21 @@ async function misheardExamples(folder: string, index: TermIndex, random: () => 
   });
 }
 
-const NAMES = ['edit', 'phonetic', 'semantic', 'uses', 'length', 'first'] as const satisfies ReadonlyArray<keyof Features>;
+const NAMES = ['edit', 'phonetic', 'semantic', 'uses', 'length', 'first'] as const satisfies ReadonlyArray<
+  keyof Features
+>;
 
 /** Logistic regression on all (word, candidate) pairs by Newton's method; every example weighs the same. */
-export function fitCoefficients(examples: readonly Example[], semantic: SemanticSimilarity, index: TermIndex): Coefficients {
+export function fitCoefficients(
+  examples: readonly Example[],
+  semantic: SemanticSimilarity,
+  index: TermIndex,
+): Coefficients {
   const rows: Array<{ x: number[]; y: number; weight: number }> = [];
   for (const example of examples) {
-    const pairs = example.suspects.flatMap((suspect) => suspect.candidates.map((candidate) => ({ suspect, candidate })));
+    const pairs = example.suspects.flatMap((suspect) =>
+      suspect.candidates.map((candidate) => ({ suspect, candidate })),
+    );
     for (const { suspect, candidate } of pairs) {
       // Another spelling or form of a word that stands on no list harms nobody and teaches nothing.
       if (example.target === null && areWordForms(suspect.key, candidate.word)) continue;
@@ -119,7 +140,9 @@ export function fitCoefficients(examples: readonly Example[], semantic: Semantic
       rows.push({ x: [1, ...NAMES.map((name) => features[name])], y, weight: 1 / pairs.length });
     }
   }
-  const [bias, edit, phonetic, meaning, uses, length, first] = newton(rows).map((value) => Number(value.toFixed(4)));
+  const [bias, edit, phonetic, meaning, uses, length, first] = newton(rows).map((value) =>
+    Number(value.toFixed(4)),
+  );
   return {
     bias: bias as number,
     edit: edit as number,
@@ -165,7 +188,11 @@ function solve(matrix: number[][], right: number[]): number[] {
   const size = right.length;
   const rows = matrix.map((row, i) => [...row, right[i] as number]);
   for (let column = 0; column < size; column += 1) {
-    const pivot = rows.slice(column).reduce((best, row) => (Math.abs(row[column] as number) > Math.abs(best[column] as number) ? row : best));
+    const pivot = rows
+      .slice(column)
+      .reduce((best, row) =>
+        Math.abs(row[column] as number) > Math.abs(best[column] as number) ? row : best,
+      );
     rows.splice(rows.indexOf(pivot), 1);
     rows.splice(column, 0, pivot);
     for (const row of rows) {

@@ -8,7 +8,12 @@ import { phoneticCodes, phoneticSimilarity } from '../server/ground/phonetic.js'
 import { judgeSuspect, MAX_CANDIDATES, type SemanticSimilarity } from '../server/ground/entities.js';
 import { createSemanticTable } from '../server/ground/semantic-table.js';
 import { createTermIndex, type TermIndex } from '../server/ground/term-index.js';
-import { createTermList, loadTermList, shippedTermsFolder, type TermList } from '../server/ground/term-list.js';
+import {
+  createTermList,
+  loadTermList,
+  shippedTermsFolder,
+  type TermList,
+} from '../server/ground/term-list.js';
 import {
   evaluate,
   fitCoefficients,
@@ -47,9 +52,14 @@ export async function runEntitiesBench(options: EntitiesBenchOptions): Promise<v
   const examples = await makeExamples({ index, seed: SEED, perClass: PER_CLASS, folder, texts });
   const table = await semanticOf(examples);
   const semantic = table?.similarity ?? none;
-  const calibration = options.calibrate ? calibrate(examples, index, semantic, table?.modelId ?? null) : CALIBRATION;
+  const calibration = options.calibrate
+    ? calibrate(examples, index, semantic, table?.modelId ?? null)
+    : CALIBRATION;
   const heldOut = examples.filter((example) => example.heldOut);
-  for (const [name, similarity] of [['without text encoder', none], ['with text encoder', semantic]] as const) {
+  for (const [name, similarity] of [
+    ['without text encoder', none],
+    ['with text encoder', semantic],
+  ] as const) {
     if (name === 'with text encoder' && !table) console.log('\nwith text encoder: not measured, no weights');
     else report(name, evaluate(heldOut, { index, calibration, semantic: similarity }), calibration);
   }
@@ -105,7 +115,10 @@ function calibrate(
     },
   };
   const plain = chooseThreshold(fitted, index, none, base);
-  const full = textEncoder === null ? plain : chooseThreshold(fitted, index, semantic, { ...base, margin: plain.margin }, true);
+  const full =
+    textEncoder === null
+      ? plain
+      : chooseThreshold(fitted, index, semantic, { ...base, margin: plain.margin }, true);
   return {
     ...base,
     margin: plain.margin,
@@ -131,10 +144,15 @@ function chooseThreshold(
   for (const margin of keepMargin ? [base.margin] : MARGINS) {
     for (let percent = 20; percent <= 95; percent += 5) {
       const threshold = percent / 100;
-      const calibration = { ...base, margin, threshold: { withSemantic: threshold, withoutSemantic: threshold } };
+      const calibration = {
+        ...base,
+        margin,
+        threshold: { withSemantic: threshold, withoutSemantic: threshold },
+      };
       const outcomes = evaluate(examples, { index, calibration, semantic });
       const recall = recallOf(outcomes);
-      if (precisionOf(outcomes) >= WANTED_PRECISION && recall > best.recall) best = { threshold, margin, recall };
+      if (precisionOf(outcomes) >= WANTED_PRECISION && recall > best.recall)
+        best = { threshold, margin, recall };
     }
   }
   return best;
@@ -169,7 +187,9 @@ async function keep(calibration: Calibration): Promise<void> {
 
 /** A query: candidates of one misspelt word and the decision on them, in milliseconds. */
 function benchSpeed(list: TermList, calibration: Calibration): void {
-  console.log('\nterms     build ms   query p50 ms   p99 ms   max ms   scan p50 ms   scan p99 ms   same best');
+  console.log(
+    '\nterms     build ms   query p50 ms   p99 ms   max ms   scan p50 ms   scan p99 ms   same best',
+  );
   for (const size of [1_000, 10_000, 100_000]) {
     const random = createRandom(SEED + size);
     const sized = createTermList({
@@ -181,16 +201,28 @@ function benchSpeed(list: TermList, calibration: Calibration): void {
     const started = performance.now();
     const index = createTermIndex(sized);
     const buildMs = performance.now() - started;
-    const words = sized.terms.map((term) => term.name.toLowerCase()).filter((word) => /^[a-z]{6,}$/.test(word));
+    const words = sized.terms
+      .map((term) => term.name.toLowerCase())
+      .filter((word) => /^[a-z]{6,}$/.test(word));
     const asked = sample(words, 400, random).map((word) => mistype(word, random));
     const scanned = distinctWords(sized);
     for (const word of asked.slice(0, 50)) judge(word, index, calibration);
     const query = asked.map((word) => timed(() => judge(word, index, calibration)));
     const scan = asked.slice(0, 25).map((word) => timed(() => scanAll(word, scanned)));
-    const agree = scan.filter(({ result }, i) => query[i]?.result.some((near) => near.edit + near.phonetic >= result - 1e-9));
+    const agree = scan.filter(({ result }, i) =>
+      query[i]?.result.some((near) => near.edit + near.phonetic >= result - 1e-9),
+    );
     const [times, scanTimes] = [query.map((each) => each.ms), scan.map((each) => each.ms)];
     console.log(
-      [size, buildMs, at(times, 0.5), at(times, 0.99), Math.max(...times), at(scanTimes, 0.5), at(scanTimes, 0.99)]
+      [
+        size,
+        buildMs,
+        at(times, 0.5),
+        at(times, 0.99),
+        Math.max(...times),
+        at(scanTimes, 0.5),
+        at(scanTimes, 0.99),
+      ]
         .map((value, i) => (i === 0 ? String(value).padEnd(8) : value.toFixed(i === 1 ? 0 : 2).padStart(11)))
         .join(' '),
       `  ${agree.length}/${scan.length}`,
@@ -207,12 +239,22 @@ function enoughTerms(list: TermList, size: number, random: () => number): TermLi
     const [a, b] = sample(words, 2, random) as [string, string];
     names.add(a.slice(0, 4 + Math.floor(random() * 3)) + b.slice(-4 - Math.floor(random() * 3)));
   }
-  return [...terms, ...Array.from(names, (name) => ({ id: `made:${name}`, name, synonyms: [], kind: 'drug' as const }))];
+  return [
+    ...terms,
+    ...Array.from(names, (name) => ({ id: `made:${name}`, name, synonyms: [], kind: 'drug' as const })),
+  ];
 }
 
-function judge(word: string, index: TermIndex, calibration: Calibration): ReturnType<TermIndex['candidates']> {
+function judge(
+  word: string,
+  index: TermIndex,
+  calibration: Calibration,
+): ReturnType<TermIndex['candidates']> {
   const candidates = index.candidates(word, MAX_CANDIDATES);
-  judgeSuspect({ first: 0, last: 0, text: word, key: word, candidates }, { index, calibration, semantic: none });
+  judgeSuspect(
+    { first: 0, last: 0, text: word, key: word, candidates },
+    { index, calibration, semantic: none },
+  );
   return candidates;
 }
 

@@ -30,7 +30,8 @@ export async function runSafetyBench({ data, show }: SafetyBenchOptions): Promis
 
   console.log('check       texts                          n   alarms');
   const none = new Float32Array(0);
-  const byWords = async (text: string): Promise<boolean> => (await check.check({ text, vector: none })) !== null;
+  const byWords = async (text: string): Promise<boolean> =>
+    (await check.check({ text, vector: none })) !== null;
   await row('by words', 'our dangers (all should)', dangers, byWords);
   await row('by words', 'our calm cases', calm, byWords);
   const alarms = await row('by words', 'ordinary questions', ordinary, byWords);
@@ -38,11 +39,18 @@ export async function runSafetyBench({ data, show }: SafetyBenchOptions): Promis
   if (!textEncoder) return;
   const bySound = await soundCheck(check, textEncoder.encode.bind(textEncoder));
   await row('by vector', 'our dangers', dangers, bySound);
-  await row('by vector', 'our calm cases', calm.filter((text) => text !== ''), bySound);
+  await row(
+    'by vector',
+    'our calm cases',
+    calm.filter((text) => text !== ''),
+    bySound,
+  );
   const embedded = [...ORDINARY_QUESTIONS, ...sample(shared, EMBEDDED, createRandom(SEED))];
   const heard = await row('by vector', 'ordinary questions', embedded, bySound);
   if (show) for (const text of heard) console.log(`    ${text}`);
-  console.log(`vector threshold ${SPEECH_THRESHOLD}, margin ${SPEECH_MARGIN}; vectors of the written texts stand for sound`);
+  console.log(
+    `vector threshold ${SPEECH_THRESHOLD}, margin ${SPEECH_MARGIN}; vectors of the written texts stand for sound`,
+  );
   await textEncoder.close();
 }
 

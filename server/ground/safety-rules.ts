@@ -42,7 +42,9 @@ function clausesOf(text: string): string[] {
 
 const SELF = '(?:myself|himself|herself|themself|themselves)';
 const HARM_WISHES: readonly RegExp[] = [
-  new RegExp(`\\b(?:kill|killing|hurt|hurting|harm|harming|cut|cutting|hang|hanging|shoot|shooting|drown) ${SELF}\\b`),
+  new RegExp(
+    `\\b(?:kill|killing|hurt|hurting|harm|harming|cut|cutting|hang|hanging|shoot|shooting|drown) ${SELF}\\b`,
+  ),
   /\b(?:end|ending|take|taking) (?:my|his|her|their) (?:own )?life\b/,
   /\b(?:want|wants|wish|wishes|going|plan|planning|ready|like|hope|hoping) (?:to (?:die|be dead)|i (?:was|were) dead)\b/,
   /\bi (?:wish|hope) i (?:was|were) (?:dead|never born)\b/,
@@ -96,12 +98,15 @@ const PERSON =
 const OWN = /\b(?:i|me|my|we|our)\b/;
 const NOW =
   /\b(?:now|right now|suddenly|just|currently|at the moment|since this morning|for (?:the last|an|the past)|minutes? ago|an hour ago|help|hurry|emergency|still|today|tonight)\b/;
-const DENIED_BEFORE = /\b(?:no|not|never|without|denies|deny|free of|do not (?:have|feel)|does not (?:have|feel))(?: (?:any|a|have|having|had|feel|feeling))*$/;
-const PAST = /\b(?:last (?:year|month|week|summer|winter)|years? ago|months? ago|weeks? ago|used to|as a child|when i was|in the past|history of|previous|once had|recovered|after (?:my|a|his|her))\b/;
+const DENIED_BEFORE =
+  /\b(?:no|not|never|without|denies|deny|free of|do not (?:have|feel)|does not (?:have|feel))(?: (?:any|a|have|having|had|feel|feeling))*$/;
+const PAST =
+  /\b(?:last (?:year|month|week|summer|winter)|years? ago|months? ago|weeks? ago|used to|as a child|when i was|in the past|history of|previous|once had|recovered|after (?:my|a|his|her))\b/;
 const CONDITION = /\b(?:if|whenever|in case|when should|should i worry|can it|could it ever)\b/;
 const ASKS_WHAT_TO_DO = /\bwhat (?:do|should|can|must) (?:i|we) do\b/;
 /** Ordinary company of the same words: exercise, stairs, exams, hay fever. */
-const MILD = /\b(?:exercise|exercising|running|run|workout|climb\w*|stairs|asleep|fell asleep|sore after|nervous|anxious before|laugh\w*|the movie|the book|study|studies|thesis|exam)\b/;
+const MILD =
+  /\b(?:exercise|exercising|running|run|workout|climb\w*|stairs|asleep|fell asleep|sore after|nervous|anxious before|laugh\w*|the movie|the book|study|studies|thesis|exam)\b/;
 /** A case as textbooks tell it. */
 const VIGNETTE =
   /\b(?:\d+[- ](?:year|month|week|day)s?[- ]old|(?:wo)?man|boy|girl|patient)\b[^.]*\b(?:presents?|presented|is brought|was brought|comes to|came to|admitted|is seen|history of|physician|emergency department)\b|\bwhich of the following\b|\bmost likely (?:diagnosis|cause)\b/;
@@ -112,7 +117,8 @@ function describesEmergency(clauses: readonly string[]): boolean {
     const sign = SIGNS.map((each) => each.exec(clause)).find((match) => match && !isDenied(clause, match));
     if (!sign || !PERSON.test(clause)) return false;
     const urgent = NOW.test(whole);
-    if (isGeneral(clause) || (PAST.test(clause) && !/\b(?:now|right now|again|suddenly)\b/.test(whole))) return false;
+    if (isGeneral(clause) || (PAST.test(clause) && !/\b(?:now|right now|again|suddenly)\b/.test(whole)))
+      return false;
     if (CONDITION.test(clause) && !urgent && !ASKS_WHAT_TO_DO.test(whole)) return false;
     return !MILD.test(clause) || urgent;
   });
@@ -125,8 +131,15 @@ function isDenied(clause: string, sign: RegExpExecArray): boolean {
 
 /** A question about the world: it begins as one and speaks of nobody near. */
 function isGeneral(clause: string): boolean {
-  const asks = /^(?:is|are|does|do|can|could|what|why|how|when|which|who|where|should|will|tell me|explain|define)\b/;
+  const asks =
+    /^(?:is|are|does|do|can|could|what|why|how|when|which|who|where|should|will|tell me|explain|define)\b/;
   if (!asks.test(clause)) return false;
-  const about = clause.replace(/^(?:tell me|can i|do i|should i|could i|how (?:do|can|should) i|what (?:do|should|can) i do)\b/, '');
-  return !OWN.test(about) && !/\b(?:is|are|has) (?:he|she|they)\b|\b(?:he|she) is\b|\b(?:he|she) will not\b/.test(about);
+  const about = clause.replace(
+    /^(?:tell me|can i|do i|should i|could i|how (?:do|can|should) i|what (?:do|should|can) i do)\b/,
+    '',
+  );
+  return (
+    !OWN.test(about) &&
+    !/\b(?:is|are|has) (?:he|she|they)\b|\b(?:he|she) is\b|\b(?:he|she) will not\b/.test(about)
+  );
 }

@@ -87,7 +87,8 @@ export async function createSafetyCheck({ textEncoder }: SafetyCheckOptions): Pr
 
   return {
     async check({ text, vector }, signal): Promise<SafetyNotice | null> {
-      if (signal?.aborted) throw new AuscultError('aborted', { message: 'The turn was cancelled.', cause: signal.reason });
+      if (signal?.aborted)
+        throw new AuscultError('aborted', { message: 'The turn was cancelled.', cause: signal.reason });
       const kind = text !== null && text.trim() !== '' ? dangerInWords(text) : dangerInSound(vector);
       return kind ? { kind, message: NOTICES[kind] } : null;
     },

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { createEntityGrounder } from '../../server/ground/entity-grounder.js';
-import { loadTermList, shippedTermsFolder, createTermList, type Term } from '../../server/ground/term-list.js';
+import {
+  loadTermList,
+  shippedTermsFolder,
+  createTermList,
+  type Term,
+} from '../../server/ground/term-list.js';
 import { createFakeTextEncoder } from '../fakes/fake-text-encoder.js';
 import { createFakeGrounder } from '../fakes/fake-grounder.js';
 import { describeGrounder } from '../contracts/grounder.contract.js';
@@ -48,12 +53,13 @@ describe('corrections', () => {
     expect(await correctionsOf(text)).toEqual(expected);
   });
 
-  it.each(['the quick brown fox jumps over the lazy dog', 'is prednisone stronger than prednisolone', 'Can I take aspirin?'])(
-    'leaves %j alone',
-    async (text) => {
-      expect(await correctionsOf(text)).toEqual([]);
-    },
-  );
+  it.each([
+    'the quick brown fox jumps over the lazy dog',
+    'is prednisone stronger than prednisolone',
+    'Can I take aspirin?',
+  ])('leaves %j alone', async (text) => {
+    expect(await correctionsOf(text)).toEqual([]);
+  });
 
   it('corrects nothing that stands on the shipped English list', async () => {
     const words = Array.from(terms.commonWords.keys()).filter((_, i) => i % 40 === 0);
@@ -61,9 +67,17 @@ describe('corrections', () => {
   });
 
   it('contrasts two drugs between which a slip lies, and takes neither', async () => {
-    const { corrections, contrasts } = await grounder.ground({ evidence: [], queryText: 'dose of predniolone' });
+    const { corrections, contrasts } = await grounder.ground({
+      evidence: [],
+      queryText: 'dose of predniolone',
+    });
     expect(corrections).toEqual([]);
-    expect(contrasts).toContainEqual({ a: 'prednisolone', b: 'prednisone', kind: 'look-alike', evidenceIds: [] });
+    expect(contrasts).toContainEqual({
+      a: 'prednisolone',
+      b: 'prednisone',
+      kind: 'look-alike',
+      evidenceIds: [],
+    });
   });
 
   it('goes on by spelling and sound when the encoder fails', async () => {
@@ -75,7 +89,7 @@ describe('corrections', () => {
   });
 });
 
-describe('the corpus\'s own terms', () => {
+describe("the corpus's own terms", () => {
   const mined: Term = { id: 'mined:qorvexalin', name: 'qorvexalin', synonyms: [], kind: 'mined' };
 
   it('are found, corrected to and no longer corrected once added', async () => {
@@ -93,8 +107,12 @@ describe('the gap', () => {
 
   it('names what the question means and the evidence lacks', async () => {
     const evidence = [evidenceOf('d#0', 'Asthma narrows the airways.')];
-    expect((await grounder.ground({ evidence, queryText: 'What is hypertension?' })).gap).toContain('hypertension');
-    expect((await grounder.ground({ evidence, queryText: 'What is hypertensoin?' })).gap).toContain('hypertension');
+    expect((await grounder.ground({ evidence, queryText: 'What is hypertension?' })).gap).toContain(
+      'hypertension',
+    );
+    expect((await grounder.ground({ evidence, queryText: 'What is hypertensoin?' })).gap).toContain(
+      'hypertension',
+    );
     expect((await grounder.ground({ evidence, queryText: 'What is asthma?' })).gap).toBeNull();
   });
 

@@ -33,15 +33,21 @@ describe('the shipped look-alike pairs', () => {
   });
 });
 
-describe.skipIf(!sharedData)('the look-alike pairs of the shared data (skipped without ../shared/data)', () => {
-  it('are never corrected into each other, in either direction', async () => {
-    const lines = readFileSync(join(sharedData ?? '', 'terms/look-alike-pairs.tsv'), 'utf8').trim().split('\n').slice(1);
-    expect(lines.length).toBe(273);
-    for (const [, a = '', b = ''] of lines.map((line) => line.split('\t'))) {
-      for (const name of [a, b]) {
-        const { corrections } = await grounder.ground({ evidence: [], queryText: `What is ${name}?` });
-        expect(corrections, name).toEqual([]);
+describe.skipIf(!sharedData)(
+  'the look-alike pairs of the shared data (skipped without ../shared/data)',
+  () => {
+    it('are never corrected into each other, in either direction', async () => {
+      const lines = readFileSync(join(sharedData ?? '', 'terms/look-alike-pairs.tsv'), 'utf8')
+        .trim()
+        .split('\n')
+        .slice(1);
+      expect(lines.length).toBe(273);
+      for (const [, a = '', b = ''] of lines.map((line) => line.split('\t'))) {
+        for (const name of [a, b]) {
+          const { corrections } = await grounder.ground({ evidence: [], queryText: `What is ${name}?` });
+          expect(corrections, name).toEqual([]);
+        }
       }
-    }
-  });
-});
+    });
+  },
+);
