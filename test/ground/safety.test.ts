@@ -18,7 +18,11 @@ describe('danger in words', () => {
   });
 
   it('has an answer for any text', () => {
-    fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => [null, 'emergency', 'self_harm'].includes(dangerInWords(text))));
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (text) =>
+        [null, 'emergency', 'self_harm'].includes(dangerInWords(text)),
+      ),
+    );
   });
 });
 
