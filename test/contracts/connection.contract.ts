@@ -84,15 +84,17 @@ export function describeConnection(contract: ConnectionContract): void {
       expect(peer.arrived()).toEqual([]);
     });
 
-    it.runIf(contract.carriesEvents)('sends what was sent before the close', async () => {
-      const { ends: peer, heard } = await open();
-      peer.connection.send(pong(0));
-      peer.connection.send(pong(1));
-      peer.connection.close(1001, 'draining');
-      await until(() => closedOnes(heard).length > 0, 'the close');
-      await until(() => peer.arrived().length === 2, 'both events');
-      expect(peer.arrived()).toEqual(['pong', 'pong']);
-    });
+    if (contract.carriesEvents) {
+      it('sends what was sent before the close', async () => {
+        const { ends: peer, heard } = await open();
+        peer.connection.send(pong(0));
+        peer.connection.send(pong(1));
+        peer.connection.close(1001, 'draining');
+        await until(() => closedOnes(heard).length > 0, 'the close');
+        await until(() => peer.arrived().length === 2, 'both events');
+        expect(peer.arrived()).toEqual(['pong', 'pong']);
+      });
+    }
 
     it('closes a peer that does not read with 1013, once more than the cap waits for it', async () => {
       const { ends: peer, heard } = await open(2_000_000);
