@@ -5,6 +5,7 @@ import type { TextEncoder } from './encode/text-encoder.js';
 import type { Transcriber } from './encode/transcriber.js';
 import type { Generator } from './generate/generator.js';
 import type { Grounder } from './ground/grounding.js';
+import type { SafetyCheck } from './ground/safety-check.js';
 import type { Judge } from './refine/judge.js';
 import type { PassageStore } from './retrieve/passage-store.js';
 import type { Retriever } from './retrieve/retriever.js';
@@ -22,6 +23,7 @@ export interface Engines {
   readonly passages: PassageStore;
   readonly retriever: Retriever;
   readonly grounder: Grounder;
+  readonly safety: SafetyCheck;
   readonly generator: Generator;
   readonly judge: Judge;
   readonly traceSink: TraceSink;

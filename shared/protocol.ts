@@ -130,7 +130,10 @@ export const roundTiming = z.object({
   retrieveSpeechMs: z.number(),
   retrieveTextMs: z.number(),
   fuseMs: z.number(),
+  /** Words from the sound, in mode `speech+words`. */
+  transcribeMs: z.number(),
   groundMs: z.number(),
+  promptMs: z.number(),
   generateMs: z.number(),
   judgeMs: z.number(),
   skipped: z.string().optional(),
@@ -224,6 +227,8 @@ export const serverEvent = z.discriminatedUnion('type', [
     sessionId: z.string(),
     resumeToken: z.string(),
     resumed: z.boolean(),
+    /** Events between `lastSeq` and now that are no longer kept and were not replayed. */
+    missedEvents: z.number().int().nonnegative(),
     version: z.number().int(),
     config: effectiveConfig,
     limits: z.record(z.string(), z.number()),
