@@ -27,6 +27,8 @@ export interface AbstentionBenchOptions {
   readonly data: string;
   /** Questions of each set. */
   readonly questions: number;
+  /** Every n-th of the documents that no question asks for is in the corpus; 1 takes all. */
+  readonly every: number;
 }
 
 interface Passage {
@@ -77,24 +79,33 @@ export async function runAbstentionBench(options: AbstentionBenchOptions): Promi
   await encoder.close();
 }
 
-async function pubmedqa({ data, questions }: AbstentionBenchOptions, encoder: TextEncoder): Promise<Corpus> {
+async function pubmedqa(
+  { data, questions, every }: AbstentionBenchOptions,
+  encoder: TextEncoder,
+): Promise<Corpus> {
   const folder = join(data, 'retrieval/pubmedqa');
-  const passages = read<Passage>(join(folder, 'corpus.jsonl'));
   const asked = read<{ text: string; relevantDocs: string[]; answer: string }>(join(folder, 'queries.jsonl'))
     .slice(0, questions)
     .map(({ text, relevantDocs, answer }) => ({ text, docs: relevantDocs, answer }));
+  const wanted = new Set(asked.flatMap(({ docs }) => docs));
+  const passages = read<Passage>(join(folder, 'corpus.jsonl')).filter(
+    ({ doc }, index) => wanted.has(doc) || index % every === 0,
+  );
   return { name: 'PubMedQA', passages, vectors: await encodeAll(passages, encoder), questions: asked };
 }
 
-/** MedQuAD with the asked documents and every eighth other one, cut to 700 characters: a passage as ingest makes them. */
-async function medquad({ data, questions }: AbstentionBenchOptions, encoder: TextEncoder): Promise<Corpus> {
+/** MedQuAD, each document cut to 700 characters: about one passage as ingest makes them. */
+async function medquad(
+  { data, questions, every }: AbstentionBenchOptions,
+  encoder: TextEncoder,
+): Promise<Corpus> {
   const folder = join(data, 'retrieval/medquad');
   const asked = read<{ text: string; relevantDocs: string[] }>(join(folder, 'queries.jsonl'))
     .slice(0, questions)
     .map(({ text, relevantDocs }) => ({ text, docs: relevantDocs }));
   const wanted = new Set(asked.flatMap(({ docs }) => docs));
   const passages = read<{ id: string; text: string }>(join(folder, 'corpus.jsonl'))
-    .filter(({ id }, index) => wanted.has(id) || index % 8 === 0)
+    .filter(({ id }, index) => wanted.has(id) || index % (8 * every) === 0)
     .map(({ id, text }) => ({ id, doc: id, text: text.slice(0, 700) }));
   return { name: 'MedQuAD', passages, vectors: await encodeAll(passages, encoder), questions: asked };
 }
@@ -276,6 +287,13 @@ function read<T>(path: string): T[] {
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const at = process.argv.indexOf('--data');
-  await runAbstentionBench({ data: resolve(process.argv[at + 1] ?? '../shared/data'), questions: 200 });
+  const value = (name: string, otherwise: string): string => {
+    const at = process.argv.indexOf(name);
+    return (at < 0 ? undefined : process.argv[at + 1]) ?? otherwise;
+  };
+  await runAbstentionBench({
+    data: resolve(value('--data', '../shared/data')),
+    questions: Number(value('--questions', '200')),
+    every: Number(value('--every', '1')),
+  });
 }

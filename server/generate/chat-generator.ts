@@ -4,7 +4,7 @@ import type { Prompt } from '../prompt/prompt.js';
 import { abortedError } from './abort.js';
 import { answerGrammar } from './answer-grammar.js';
 import type { ChatModel } from './chat-model.js';
-import { resolveLabels } from './citations.js';
+import { resolveLabels, writtenLabels } from './citations.js';
 import type { AnswerChunk, Generator } from './generator.js';
 
 /** Tokens of an answer at most: a label needs few, sentences and their evidence line more. */
@@ -54,12 +54,10 @@ function finishedPart(pending: string): string {
 
 function lastChunk(text: string, prompt: Prompt): AnswerChunk {
   if (text.trim().replace(/\.$/, '').toLowerCase() === INSUFFICIENT_EVIDENCE) return abstention(text);
-  const labels =
-    /\bevidence:\s*\[([^[\]]*)\]\s*$/i
-      .exec(text)?.[1]
-      ?.split(',')
-      .map((label) => label.trim()) ?? [];
-  return { text, evidenceIds: prompt.contract === 'open' ? resolveLabels(labels, prompt.visible).ids : [] };
+  return {
+    text,
+    evidenceIds: prompt.contract === 'open' ? resolveLabels(writtenLabels(text), prompt.visible).ids : [],
+  };
 }
 
 function abstention(text: string): AnswerChunk {

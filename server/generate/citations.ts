@@ -12,7 +12,7 @@ export interface CitedAnswer {
 
 export interface ResolvedCitations {
   readonly citations: readonly Citation[];
-  /** Ids that no visible evidence has; dropped. */
+  /** Ids of chunks and labels of the evidence line that no visible evidence has; dropped. */
   readonly unknownIds: readonly string[];
   /** Citations dropped because the quote is not in the evidence, or because no sentence of it shares a word with the answer's. */
   readonly unverified: number;
@@ -33,9 +33,10 @@ export function resolveCitations({ contract, chunks, visible }: CitedAnswer): Re
   );
   const trailing = placed.filter((item) => !inBody.includes(item)).flatMap(({ chunk }) => chunk.evidenceIds);
   const byId = new Map(visible.map((item) => [item.id, item]));
-  const unknownIds = [...new Set(chunks.flatMap(({ evidenceIds }) => evidenceIds))].filter(
-    (id) => !byId.has(id),
-  );
+  const unknownIds = [
+    ...new Set(chunks.flatMap(({ evidenceIds }) => evidenceIds).filter((id) => !byId.has(id))),
+    ...resolveLabels(contract === 'open' ? writtenLabels(answer) : [], visible).unknown,
+  ];
   const citations: Citation[] = [];
   let unverified = 0;
   for (const sentence of splitSentences(body.text)) {
@@ -54,6 +55,15 @@ export function resolveCitations({ contract, chunks, visible }: CitedAnswer): Re
     }
   }
   return { citations, unknownIds, unverified };
+}
+
+/** What the last line of an open answer names, as written; empty without such a line. */
+export function writtenLabels(answer: string): string[] {
+  const line = /\bevidence:\s*\[([^[\]]*)\]\s*$/i.exec(answer)?.[1] ?? '';
+  return line
+    .split(',')
+    .map((label) => label.trim())
+    .filter((label) => label !== '');
 }
 
 /** Evidence ids of the labels that are visible, in order, and the labels that are not. */

@@ -63,6 +63,11 @@ describe('citations', () => {
     expect(citations).toEqual([{ evidenceId: 'salt#0', quote: 'Salt raises', start: 0, end: 17 }]);
   });
 
+  it('count labels of the evidence line that name nothing visible', () => {
+    const chunks = [{ text: 'Answer: Salt raises pressure.\nEvidence: [E1, E7]', evidenceIds: ['salt#0'] }];
+    expect(resolveCitations({ contract: 'open', chunks, visible }).unknownIds).toEqual(['E7']);
+  });
+
   it('with a quote that is not verbatim are dropped and counted, not repaired', () => {
     for (const quote of [
       'Salt lowers blood pressure.',
