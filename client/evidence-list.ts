@@ -10,6 +10,9 @@ export interface EvidenceList {
   jumpTo(evidenceId: string): void;
 }
 
+/** Shorter texts fit into the lines of a clamped card at every width worth clamping at. */
+const CLAMPED_CHARACTERS = 240;
+
 interface CardElement {
   readonly element: HTMLElement;
   update(card: Card): void;
@@ -68,6 +71,16 @@ function createCard(first: Card, options: { backToAnswer: () => void; playClip: 
       })
     : item.title;
   const details = el('details', { class: 'provenance' });
+  const more = el('button', {
+    class: 'back',
+    text: 'show all',
+    attributes: { type: 'button', 'aria-expanded': 'false' },
+    onClick: () => {
+      const isWhole = element.classList.toggle('whole');
+      more.setAttribute('aria-expanded', String(isWhole));
+      more.textContent = isWhole ? 'show less' : 'show all';
+    },
+  });
   const element = el('li', { class: 'card', attributes: { tabindex: -1 } }, [
     el('div', { class: 'card-head' }, [
       bead,
@@ -76,7 +89,7 @@ function createCard(first: Card, options: { backToAnswer: () => void; playClip: 
     ]),
     text,
     item.clip ? createClipPlayer(item.clip, item.title, options.playClip) : null,
-    el('div', { class: 'card-foot' }, [found, cited]),
+    el('div', { class: 'card-foot' }, [found, more, cited]),
     details,
   ]);
   return {
@@ -93,13 +106,16 @@ function createCard(first: Card, options: { backToAnswer: () => void; playClip: 
       text.replaceChildren(...markQuotes(card.item.text, card.quotes));
       found.textContent = foundLine(card);
       cited.hidden = card.quotes.length === 0;
+      more.hidden = card.quotes.length > 0 || card.item.text.length < CLAMPED_CHARACTERS;
       details.replaceChildren(...provenance(card));
     }),
   };
 }
 
 function foundLine({ item, round }: Card): string {
-  const terms = item.matchedTerms?.length ? `: ${item.matchedTerms.slice(0, 6).join(', ')}` : '';
+  // Words such as “the” match everywhere and explain nothing.
+  const telling = (item.matchedTerms ?? []).filter((term) => term.length >= 4).slice(0, 6);
+  const terms = telling.length > 0 ? `: ${telling.join(', ')}` : '';
   const later = round > 1 ? ` in round ${String(round)}` : '';
   return `${foundWords(item)}${later}${terms}`;
 }

@@ -21,6 +21,11 @@ export function createTimingView(): TimingView {
   };
 }
 
+/** Milliseconds where hundredths of a second would say nothing. */
+function briefly(ms: number): string {
+  return ms < 100 ? `${String(Math.round(ms))} ms` : seconds(ms);
+}
+
 function timingNodes(timings: TurnTimings, source: 'speech' | 'text'): Node[] {
   const parts = timingParts(timings);
   const bar = el('div', { class: 'bar', attributes: { 'aria-hidden': 'true' } });
@@ -32,7 +37,7 @@ function timingNodes(timings: TurnTimings, source: 'speech' | 'text'): Node[] {
   const legend = parts.map((part) =>
     el('li', { class: `part-${part.name}` }, [
       el('span', { text: part.label }),
-      el('span', { class: 'figure', text: seconds(part.ms) }),
+      el('span', { class: 'figure', text: briefly(part.ms) }),
     ]),
   );
   const setting = timings.endpointWaitMs >= 0.5 ? `The wait is the setting ${timings.endpointSetting}. ` : '';

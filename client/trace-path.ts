@@ -1,6 +1,14 @@
 /** Most points of a drawn question; a longer one is thinned by taking the loudest of each stretch. */
 export const MAX_POINTS = 150;
 
+/** Below this loudness the end of a question is silence that was only waited for. */
+const QUIET = 0.3;
+
+/** A question without the silence after it. */
+export function trimEnd(levels: readonly number[]): readonly number[] {
+  return levels.slice(0, levels.findLastIndex((level) => level > QUIET) + 1);
+}
+
 /** The loudest of each stretch, so that a long question is drawn with at most `points` strokes. */
 export function thin(levels: readonly number[], points = MAX_POINTS): number[] {
   if (levels.length <= points) return [...levels];

@@ -5,7 +5,7 @@ import type { PlayClip } from './clip-player.js';
 import { el, onChange, svg } from './dom.js';
 import { createEvidenceList } from './evidence-list.js';
 import { createTimingView } from './timing-view.js';
-import { thin, tracePath } from './trace-path.js';
+import { thin, tracePath, trimEnd } from './trace-path.js';
 import { cardsOf, faintCards, type RoundView, type TurnView } from './turn-view.js';
 import { contrastWords, count, modeWords, seconds, skippedWords } from './words.js';
 import type { EvidenceItem } from '../shared/evidence.js';
@@ -101,7 +101,7 @@ export function questionNodes(turn: TurnView): Node[] {
 }
 
 function traceOf(turn: TurnView): SVGElement {
-  const path = svg('path', { d: tracePath(thin(turn.levels), 300, 44) });
+  const path = svg('path', { d: tracePath(thin(trimEnd(turn.levels)), 300, 44) });
   const label = `Sound of the question, ${seconds(turn.spokenMs)} long`;
   return svg(
     'svg',

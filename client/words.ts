@@ -139,7 +139,8 @@ const SOURCES: Readonly<Record<EvidenceItem['querySource'], string>> = {
 };
 
 export function foundWords(item: EvidenceItem): string {
-  const window = item.matchedWindow === null ? '' : `, stretch ${String(item.matchedWindow + 1)}`;
+  // The first stretch is the only one of most questions and says nothing.
+  const window = item.matchedWindow ? `, stretch ${String(item.matchedWindow + 1)}` : '';
   return `Found ${SOURCES[item.querySource]}${window}`;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { neighbourUrl } from '../../client/clip-player.js';
 import { answerSentence, evidenceSentence, timingParts } from '../../client/timing-words.js';
-import { thin, tracePath } from '../../client/trace-path.js';
+import { thin, tracePath, trimEnd } from '../../client/trace-path.js';
 import { timings } from '../fixtures/page-events.js';
 
 describe('what the page says of times', () => {
@@ -33,6 +33,11 @@ describe('the drawn question', () => {
   it('keeps the loudest of each stretch when it is thinned', () => {
     expect(thin([0, 1, 0, 0, 0.5, 0], 3)).toEqual([1, 0, 0.5]);
     expect(thin([0.2], 3)).toEqual([0.2]);
+  });
+
+  it('ends where the voice ended', () => {
+    expect(trimEnd([0.1, 0.9, 0.2, 0.8, 0.1, 0])).toEqual([0.1, 0.9, 0.2, 0.8]);
+    expect(trimEnd([0, 0.1])).toEqual([]);
   });
 });
 
