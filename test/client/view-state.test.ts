@@ -20,13 +20,13 @@ function turnOf(state: ViewState): TurnView {
 }
 
 const open: ViewState = { ...initialState, line: { kind: 'open' } };
-const started = {
+const started: Extract<OutgoingEvent, { type: 'turn.started' }> = {
   type: 'turn.started',
   turnId: 't',
   source: 'speech',
   queryMode: 'speech',
   windows: [],
-} as const;
+};
 
 describe('the page’s state', () => {
   it('shows evidence faintly while the person speaks and settles it when the turn has it', () => {
