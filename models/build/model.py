@@ -1,4 +1,4 @@
-"""The trained part of the ear: bridge (CTC over units), soft compaction, unit text encoder, direct head.
+"""The trained part of the ear: bridge (CTC over units) and direct head.
 
 features 20 ms -> two strided convolutions -> transformer at 80 ms -> two output steps of 40 ms each -> CTC.
 An intermediate CTC over phonemes conditions the upper layers on its own guess (Nozaki and Komatsu 2021).
@@ -75,28 +75,6 @@ class Bridge(nn.Module):
         x = self.norm(x)
         y = F.gelu(self.spread(x).view(b, T // 2, WIDTH) + self.skip(fine.transpose(1, 2)))
         return self.unit_out(self.out_norm(y)), phones, x, mask
-
-
-def compact(logits: Tensor, steps: Tensor, units: Tensor) -> tuple[Tensor, Tensor]:
-    """Soft units of the best path's runs (as in CIF and CLSR, but by the CTC path itself).
-
-    logits [b, t, K], steps [b] valid ones, units [K-1, 384] -> (embeddings [b, n, 384], number of runs [b]).
-    Consecutive steps with one best label other than blank form a run; their posteriors without blank are averaged
-    and renormalised, and mix the unit embeddings.
-    """
-    best = logits.argmax(-1)
-    t = best.shape[1]
-    live = (best > 0) & (torch.arange(t, device=best.device)[None] < steps[:, None])
-    before = F.pad(best[:, :-1], (1, 0), value=0)
-    starts = live & (best != before)
-    run = starts.long().cumsum(1) - 1
-    counts = starts.sum(1)
-    n = max(1, int(counts.max()))
-    assign = (run[:, None] == torch.arange(n, device=best.device)[None, :, None]) & live[:, None]     # [b, n, t]
-    assign = assign.to(units.dtype)
-    share = logits.softmax(-1)[..., 1:].to(units.dtype)
-    mass = (assign @ share.sum(-1, keepdim=True)).clamp(min=1e-4)                                      # [b, n, 1]
-    return assign @ (share @ units) / mass, counts
 
 
 class Direct(nn.Module):

@@ -30,7 +30,7 @@ def phonemise(texts: list[str]) -> list[str]:
 
 def build() -> None:
     """Write phones.npz: symbols, flat labels (1 and up; 0 is the blank) and offsets by text."""
-    texts = [t["text"] for t in json.loads((CACHE / "plan.json").read_text())["texts"]]
+    texts = [t.get("say", t["text"]) for t in json.loads((CACHE / "plan.json").read_text())["texts"]]
     lines = [line for a in range(0, len(texts), CHUNK) for line in phonemise(texts[a:a + CHUNK])]
     clean = [[c for c in unicodedata.normalize("NFD", line) if c not in DROPPED] for line in lines]
     counts = Counter(c for line in clean for c in line)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 
@@ -15,12 +16,12 @@ from .make_speech import people
 class TextEncoder:
     """text-encoder.onnx with mean pooling and normalisation."""
 
-    def __init__(self, threads: int = 1) -> None:
+    def __init__(self, threads: int = 1, path: Path = WEIGHTS / "text-encoder.onnx") -> None:
         import onnxruntime as ort
         from tokenizers import Tokenizer
         options = ort.SessionOptions()
         options.intra_op_num_threads = threads
-        self.session = ort.InferenceSession(str(WEIGHTS / "text-encoder.onnx"), options)
+        self.session = ort.InferenceSession(str(path), options)
         self.names = {i.name for i in self.session.get_inputs()}
         self.tokenizer = Tokenizer.from_file(str(WEIGHTS / "text-tokenizer.json"))
         self.tokenizer.no_padding()
@@ -57,8 +58,15 @@ def build() -> None:
     plan = json.loads((CACHE / "plan.json").read_text())
     dev = [row[0] for row in plan["dev"]]
     sets = {"plan": [t["text"] for t in plan["texts"]], "people": [r["text"].lower() for r in people(False)], "dev": dev}
-    np.savez(CACHE / "targets.npz", **{k: encode(v) for k, v in sets.items()})
+    old = dict(np.load(CACHE / "targets.npz")) if (CACHE / "targets.npz").exists() else {}
+    made = {}
+    for name, texts in sets.items():  # a plan that has grown at its end keeps the vectors it has
+        kept = old.get(name, np.zeros((0, TEXT_DIM), "f4"))[:len(texts)]
+        made[name] = np.concatenate([kept, encode(texts[len(kept):])]) if len(kept) < len(texts) else kept
+    np.savez(CACHE / "targets.npz", **made)
     print({k: len(v) for k, v in sets.items()}, flush=True)
+    if (CACHE / "extra.npy").exists():
+        return
     extra = extra_texts()
     (CACHE / "extra.json").write_text(json.dumps(extra))
     np.save(CACHE / "extra.npy", encode(extra).astype("f2"))

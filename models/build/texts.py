@@ -13,6 +13,7 @@ from .carriers import carriers
 from .config import CACHE, DATA, SEED
 from .leak import LeakCheck, protected_queries
 from .normalise import words
+from .spelled import sentences, spoken
 
 # share of each voice; cheap engines get the second readings
 VOICES = {"espeak": 0.30, "flite:slt": 0.13, "flite:rms": 0.13, "flite:kal16": 0.06, "flite:kal": 0.03,
@@ -20,6 +21,7 @@ VOICES = {"espeak": 0.30, "flite:slt": 0.13, "flite:rms": 0.13, "flite:kal16": 0
 DEV_VOICES = ("festival:ked_diphone",)
 MEDQUAD_TEXTS = 9_000
 MAX_WORDS = 19
+SPELLED_TEXTS = 2_600
 
 
 def novel(texts: list[str], count: int) -> list[str]:
@@ -77,10 +79,14 @@ def build() -> None:
     rng.shuffle(train)
     second = [[i, rng.choices(names, shares)[0], rng.randrange(2 ** 31)] for i, row in enumerate(texts) if row["source"] != "nq-open"]
     rng.shuffle(second)
+    spelled = []
+    for text in sentences(SEED, SPELLED_TEXTS):
+        spelled.append([len(texts), rng.choices(names, shares)[0], rng.randrange(2 ** 31)])
+        texts.append({"text": text, "source": "spelled", "say": spoken(text)})
     dev_texts = [json.loads(line) for line in (DATA / "retrieval" / "pubmedqa" / "queries.jsonl").open()]
     dev = [[row["text"], DEV_VOICES[0], n] for n, row in enumerate(dev_texts) if row["split"] == "dev"]
     CACHE.mkdir(parents=True, exist_ok=True)
-    (CACHE / "plan.json").write_text(json.dumps({"texts": texts, "train": train + second, "first": len(train), "dev": dev}))
+    (CACHE / "plan.json").write_text(json.dumps({"texts": texts, "train": train + second, "spelled": spelled, "dev": dev}))
     print("texts", Counter(t["source"] for t in texts), "utterances", len(train), "+", len(second), "dropped as leaks", dict(dropped))
 
 

@@ -1,95 +1,95 @@
-"""Stage "text": MiniLM's copy learns, on text alone, to read damaged unit sequences as MiniLM reads the clean text."""
+"""Stage "text": a copy of MiniLM learns to read the bridge's own misspellings as MiniLM reads the true text.
+
+Hypotheses are best paths of the training utterances (with their noise views) by a checkpoint, with features masked
+at random, so that they are about as wrong as those of an unheard voice.
+Usage: python -m build.train_text hypotheses CHECKPOINT [CHECKPOINT ...] | python -m build.train_text train [PASSES [MINUTES]]
+"""
 from __future__ import annotations
 
 import json
-import random
+import os
 import sys
 import time
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from tokenizers import Tokenizer
 
 from . import minilm, units
-from .config import CACHE, SEED
-from .normalise import words
+from .config import CACHE, SEED, WEIGHTS
+from .data import Labels, Speech
 from .optim import Trainer, state
+from .quantise import quantise
+from .score import Heads
+from .train import BLANK, edits
 
-BATCH, RATE_PEAK = 48, 1.2e-4
-
-
-def damage(text: str, rng: random.Random, strength: float) -> list[int]:
-    """Units of a text after re-segmentation, deletions, wrong units and words glued or cut; strength 0..1."""
-    table, names = units.table(), list(units.table())
-    out: list[int] = []
-    for word in words(text):
-        pieces = units.split(word, table, rng, 0.25 * strength)
-        if out and rng.random() < 0.08 * strength and "##" + pieces[0] in table:
-            pieces[0] = "##" + pieces[0]
-        for piece in pieces:
-            draw = rng.random()
-            if draw < 0.07 * strength:
-                continue
-            if draw < 0.16 * strength:
-                bare = piece.removeprefix("##")
-                similar = units.split(bare[:-1] or bare, table, rng, 0.5) if rng.random() < 0.5 else [rng.choice(names)]
-                piece = similar[0] if similar else piece
-            if draw > 1 - 0.03 * strength and piece.startswith("##") and piece[2:] in table:
-                piece = piece[2:]
-            out.append(table[piece])
-    return out[:100] or [1]
+BATCH, PEAK = 64, 6e-5
+BLANKS = (0.0, BLANK / 2, BLANK, BLANK, 1.5 * BLANK)
+SPANS = 8                       # masks an utterance, so that the unit error is that of an unheard voice
+CLEAN = 0.15                    # share of rows that show the true text, as the anchor
+CONTRAST, TEMPERATURE = 0.25, 0.05
 
 
-def pad(rows: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
-    """[b, n] zero-padded labels and lengths."""
-    n = max(map(len, rows))
-    return torch.tensor([r + [0] * (n - len(r)) for r in rows]), torch.tensor([len(r) for r in rows])
+def hypotheses(names: list[str], every: int = 1) -> None:
+    """Write hypotheses.json: [[text, label row], ...], one row for each training utterance (or every so many); checkpoints take turns."""
+    labels = Labels()
+    speech, rng = Speech(labels), np.random.default_rng(SEED)
+    out, wrong, total = [], 0, 0
+    for n, name in enumerate(names):
+        heads, chosen = Heads(name, labels), list(range(n, len(speech.items), len(names) * every))
+        for i, path in zip(chosen, heads(speech, chosen, BLANKS, rng, SPANS)[0]):
+            row = speech.items[i][1]
+            out.append([units.decode(path), row])
+            if len(out) % 5 == 0:
+                wrong, total = wrong + edits(path, labels.units[row]), total + len(labels.units[row])
+    (CACHE / "hypotheses.json").write_text(json.dumps(out))
+    print("hypotheses", len(out), "unit error", round(wrong / total, 3))
 
 
-def corpus() -> tuple[list[str], np.ndarray]:
-    """Plan texts and the extra ones with their vectors, as far as they have been made."""
-    texts = [t["text"] for t in json.loads((CACHE / "plan.json").read_text())["texts"]]
-    table = np.load(CACHE / "targets.npz")["plan"]
-    if (CACHE / "extra.npy").exists():
-        texts += json.loads((CACHE / "extra.json").read_text())
-        table = np.concatenate([table, np.load(CACHE / "extra.npy").astype("f4")])
-    return texts, table
-
-
-def main(steps: int) -> None:
-    """Train and write text.pt; prints the cosine on damaged and on clean development texts."""
+def train(passes: float, minutes: float) -> None:
+    """Train, then write text.pt and the int8 graph ear-text-encoder.onnx."""
     torch.manual_seed(SEED)
-    rng = random.Random(SEED)
-    model = minilm.from_minilm()
-    trainer = Trainer([(model, RATE_PEAK)])
-    texts, table = corpus()
-    table = torch.from_numpy(table)
-    dev = [t for t, _, _ in json.loads((CACHE / "plan.json").read_text())["dev"]][:100]
-    dev_table = torch.from_numpy(np.load(CACHE / "targets.npz")["dev"][:100])
-
-    def score(strength: float) -> float:
-        with torch.no_grad():
-            labels, n = pad([damage(t, random.Random(i), strength) for i, t in enumerate(dev)])
-            return float(F.cosine_similarity(model(model.embed(labels), n).float(), dev_table).mean())
-
-    print("before: clean %.3f damaged %.3f" % (score(0), score(1)), "texts", len(texts), flush=True)
-    start, seen = time.time(), []
-    for step in range(steps):
-        chosen = rng.sample(range(len(texts)), BATCH)
-        labels, n = pad([damage(texts[i], rng, rng.random() * 1.3) for i in chosen])
-        goal = table[chosen]
-        z = F.normalize(model(model.embed(labels), n).float(), dim=-1)
-        cosine = (z * goal).sum(-1)
-        loss = (1 - cosine).mean() * 2 + 0.2 * F.cross_entropy(z @ goal.T / 0.05, torch.arange(BATCH))
-        loss.backward()
-        trainer.step(step / steps)
-        seen.append(float(cosine.detach().mean()))
-        if step % 100 == 99:
-            print(step + 1, "train cosine %.3f dev clean %.3f damaged %.3f" % (np.mean(seen[-100:]), score(0), score(1)), round(time.time() - start), "s", flush=True)
-            torch.save(state(model, trainer), CACHE / "text.pt")
+    rng = np.random.default_rng(SEED)
+    labels, rows = Labels(), json.loads((CACHE / "hypotheses.json").read_text())
+    tokenizer = Tokenizer.from_file(str(WEIGHTS / "text-tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(64)
+    rows = [(text, labels.texts[row], int(labels.target_of[row])) for text, row in rows if text]
+    ids = [[e.ids for e in tokenizer.encode_batch([r[k] for r in rows])] for k in (0, 1)]
+    model, table = minilm.from_package(), labels.table.float()
+    trainer = Trainer([(model, PEAK)])
+    start, seen, number, done = time.time(), [], 0, 0
+    while done < 1:
+        order = np.argsort(np.array([len(i) for i in ids[0]]) + rng.uniform(0, 6, len(rows)))
+        groups = [order[a:a + BATCH] for a in range(0, len(order), BATCH)]
+        for g in rng.permutation(len(groups)):
+            done = max((time.time() - start) / 60 / minutes, number / len(groups) / passes)
+            if done >= 1:
+                break
+            chosen = [int(i) for i in groups[g]]
+            texts = [ids[int(rng.random() < CLEAN)][i] for i in chosen]
+            n = torch.tensor([len(t) for t in texts])
+            block = torch.tensor([t + [0] * (int(n.max()) - len(t)) for t in texts])
+            goal = torch.tensor([rows[i][2] for i in chosen])
+            z = F.normalize(model(block, n).float(), dim=-1)
+            cosine = (z * table[goal]).sum(-1).mean()
+            loss = 1 - cosine + CONTRAST * F.cross_entropy(z @ table.T / TEMPERATURE, goal)
+            loss.backward()
+            trainer.step(done, floor=0.02)
+            seen.append((float(cosine.detach()), float(loss.detach())))
+            number += 1
+            if number % 50 == 0:
+                mean = np.mean(seen[-50:], axis=0)
+                print(f"{number} ({number / len(groups):.2f} passes) {time.time() - start:.0f} s cosine {mean[0]:.3f} loss {mean[1]:.3f}", flush=True)
     torch.save(state(model, trainer), CACHE / "text.pt")
+    minilm.export(torch.load(CACHE / "text.pt"), CACHE / "text-float.onnx")
+    quantise(CACHE / "text-float.onnx", CACHE / "ear-text-encoder.onnx")
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1_200)
+    torch.set_num_threads(int(os.environ.get("THREADS", "2")))
+    if sys.argv[1] == "hypotheses":
+        hypotheses(sys.argv[2:])
+    else:
+        train(*[float(a) for a in sys.argv[2:]] or [3.0], *([] if len(sys.argv) > 3 else [1e9]))
