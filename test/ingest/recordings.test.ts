@@ -18,13 +18,14 @@ beforeEach(async () => {
 });
 afterEach(async () => rm(folder, { recursive: true, force: true }));
 
-/** Sound of 20 s whose samples rise from 0 to 1, so that a window's mean tells where it lies. */
+/** Sound of 20 s whose samples rise from 0 to 1, so that a window's ends tell where it lies. */
+const rising = Float32Array.from({ length: 320_000 }, (_, index) => index / 320_000);
 const hearing: Hearing = {
   modelId: 'fake-ear',
   windowsOf,
   async readSpeech(path) {
     read.push(path);
-    return Float32Array.from({ length: 320_000 }, (_, index) => index / 320_000);
+    return rising;
   },
 };
 const encoder: SpeechEncoder = {
@@ -32,7 +33,7 @@ const encoder: SpeechEncoder = {
   modelId: 'fake-ear',
   async encode(windows) {
     return windows.map((window) => {
-      const mean = window.reduce((sum, value) => sum + value, 0) / window.length;
+      const mean = ((window[0] ?? 0) + (window.at(-1) ?? 0)) / 2;
       return { vector: unit([Math.cos(mean), Math.sin(mean)]), features: new Float32Array(0), frames: 0 };
     });
   },

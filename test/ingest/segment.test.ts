@@ -22,8 +22,8 @@ describe('segmenting a document', () => {
   });
 
   it('ends at a paragraph that comes in time, and not at one that comes too early', () => {
-    const text = [sentence(30), sentence(40), sentence(50)].join('\n\n');
-    expect(segmentText(text).map((passage) => words(passage.text))).toEqual([70, 50]);
+    const text = [sentence(30), sentence(40), sentence(70)].join('\n\n');
+    expect(segmentText(text).map((passage) => words(passage.text))).toEqual([70, 70]);
   });
 
   it('joins a short rest to the passage before it', () => {
