@@ -194,6 +194,8 @@ function reportOf(measured: {
     asked: all.asked,
     answered: all.answered,
     unanswered: all.unanswered,
+    /** Cut off by the end of the run. */
+    unfinished: Math.max(0, all.asked - all.answered - all.unanswered - sumOf(all.rejected)),
     rejected: all.rejected,
     errors: { ...all.errors, ...measured.opening },
     refusedByServer: last.refused - before.refused,
@@ -229,6 +231,10 @@ function reportOf(measured: {
 
 type Report = ReturnType<typeof reportOf>;
 
+function sumOf(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, times) => sum + times, 0);
+}
+
 function print(report: Report): void {
   const line = (name: string, found: Report['evidenceAfterEndMs']): string[] => [
     name,
@@ -249,7 +255,7 @@ function print(report: Report): void {
   );
   const { eventLoopP99Ms: lag, memoryMiB, drift } = report;
   console.log(
-    `asked ${report.asked}, answered ${report.answered}, unanswered ${report.unanswered}, rejected ${JSON.stringify(report.rejected)}, ` +
+    `asked ${report.asked}, answered ${report.answered}, unanswered ${report.unanswered}, unfinished ${report.unfinished}, rejected ${JSON.stringify(report.rejected)}, ` +
       `errors ${JSON.stringify(report.errors)}, refused ${report.refusedByServer}, dropped events ${report.droppedEvents}`,
   );
   console.log(
