@@ -4,6 +4,7 @@ import type { Clock } from './clock.js';
 import { packageRoot, printableConfig, type Config } from './config.js';
 import { createSileroDetector } from './audio/silero-detector.js';
 import { createOnnxSession } from './encode/onnx-session.js';
+import { createCachedTextEncoder } from './encode/cached-text-encoder.js';
 import { createOnnxSpeechEncoder } from './encode/onnx-speech-encoder.js';
 import { createOnnxTextEncoder } from './encode/onnx-text-encoder.js';
 import type { SpeechEncoder } from './encode/speech-encoder.js';
@@ -38,7 +39,7 @@ export async function composeEncoders(config: Config): Promise<Encoders> {
   await weights.verify();
   const threads = config.encoderThreads;
   const speechEncoder = await createOnnxSpeechEncoder({ weights, threads, maxBatch: config.encoderBatch });
-  const textEncoder = await createOnnxTextEncoder({ weights, threads });
+  const textEncoder = createCachedTextEncoder({ encoder: await createOnnxTextEncoder({ weights, threads }) });
   return {
     weights,
     speechEncoder,

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { LIMITS } from '../shared/limits.js';
 import { contractName, queryMode } from '../shared/protocol.js';
 import { AuscultError } from './errors.js';
 
@@ -43,8 +44,8 @@ export const configSchema = z
     openaiApiKey: z.string().default(''),
     /** Threads of one ONNX run of the ear and of the text encoder; 0 lets the runtime choose. */
     encoderThreads: z.coerce.number().int().min(0).max(64).default(2),
-    /** Windows of different sessions encoded in one run. */
-    encoderBatch: z.coerce.number().int().min(1).max(32).default(4),
+    /** Windows of different sessions encoded in one run; 1 off: measured, a batch is not faster on two cores (bench encode). */
+    encoderBatch: z.coerce.number().int().min(1).max(32).default(1),
     /** Longest time from question to answer; 0 waits for ever. */
     deadlineMs: z.coerce.number().int().min(0).max(600_000).default(60_000),
     /** Static tokens; none means open on loopback. */
@@ -53,7 +54,10 @@ export const configSchema = z
     tokenSecret: z.string().default(''),
     /** Origins allowed beside the server's own. */
     origins: list.default([]),
-    maxSessions: z.coerce.number().int().min(1).max(100_000).default(2_000),
+    /** Sessions from one address, and new connections from it a minute: raise them behind a proxy or for a load test. */
+    sessionsPerAddress: z.coerce.number().int().min(1).max(100_000).default(LIMITS.sessionsPerAddress),
+    connectionsPerMinute: z.coerce.number().int().min(1).max(1_000_000).default(LIMITS.connectionsPerMinute),
+    maxSessions: z.coerce.number().int().min(1).max(100_000).default(LIMITS.sessions),
     /** Keep the sound of questions; off unless switched on. */
     retainAudio: flag.default(false),
     retainAudioDays: days(7),

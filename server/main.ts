@@ -1,24 +1,22 @@
 import { join } from 'node:path';
-import { LIMITS } from '../shared/limits.js';
-import { createSystemClock } from './clock.js';
+import { LIMITS, type Limits } from '../shared/limits.js';
+import { createSystemClock, type Clock } from './clock.js';
+import { createProgressLine } from './commands/progress-line.js';
 import { compose, type House } from './compose.js';
 import { packageRoot, type Config } from './config.js';
 import { seedCorpus } from './ingest/seed-corpus.js';
-import { createLog } from './log.js';
-import { createMetrics } from './metrics.js';
-import { createSession } from './session.js';
-import { createAdmission } from './transport/admission.js';
-import { createHttpServer, type HttpServer } from './transport/http-server.js';
-import { createSessionRegistry } from './transport/session-registry.js';
-import { createTokenVerifier, SCOPES } from './transport/tokens.js';
+import { createLog, type Log } from './log.js';
+import { createMetrics, type Metrics } from './metrics.js';
 import { createRoutes } from './routes.js';
-import { createProgressLine } from './commands/progress-line.js';
-
-const NOTICES = {
-  clinical: 'Not for clinical use: answers are quotations from the evidence shown, not advice.',
-  audioKept: 'The sound of your questions is kept on this server.',
-  audioNotKept: 'The sound of your questions is not kept.',
-} as const;
+import { createSession, type SessionOptions } from './session.js';
+import { createAdmission } from './transport/admission.js';
+import type { Connection } from './transport/connection.js';
+import type { HttpRoute } from './transport/http-route.js';
+import { createHttpServer } from './transport/http-server.js';
+import { createSessionRegistry } from './transport/session-registry.js';
+import { createTelephoneRoutes } from './transport/telephone-routes.js';
+import { createTokenVerifier, SCOPES } from './transport/tokens.js';
+import type { UpgradeRoute } from './transport/upgrades.js';
 
 export interface RunningServer {
   readonly url: string;
@@ -27,105 +25,176 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
+/** What the parts of a running server share. */
+interface Surroundings {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly limits: Limits;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
 /** Listens at once, so that health can be asked; sockets wait until the weights and indexes are loaded. */
 export async function startServer(config: Config): Promise<RunningServer> {
-  const clock = createSystemClock();
-  const log = createLog(config.logLevel);
-  const metrics = createMetrics();
-  const limits = { ...LIMITS, sessions: config.maxSessions };
-  let house: House | null = null;
-  const waitingFor = ['loading the models and indexes'];
-
-  const loading = load(config, clock).then((loaded) => (house = loaded));
-  const registry = loading.then((loaded) =>
+  const around: Surroundings = {
+    config,
+    clock: createSystemClock(),
+    limits: limitsOf(config),
+    log: createLog(config.logLevel),
+    metrics: createMetrics(),
+  };
+  const loading = load(around);
+  const registry = loading.then((house) =>
     createSessionRegistry({
-      clock,
-      limits,
-      createSession: (seed) =>
-        createSession(seed, {
-          engines: loaded.engines,
-          defaults: {
-            queryMode: config.queryMode,
-            contract: config.contract,
-            generator: loaded.engines.generator.id,
-            speechEncoder: loaded.engines.speechEncoder.modelId,
-            textEncoder: loaded.engines.textEncoder.modelId,
-            transcriber: loaded.engines.transcriber !== null,
-            deadlineMs: config.deadlineMs,
-          },
-          log,
-          notices: [NOTICES.clinical, config.retainAudio ? NOTICES.audioKept : NOTICES.audioNotKept],
-          observe: {
-            event: (event) => metrics.event(event),
-            turn(trace) {
-              metrics.turn(trace);
-              loaded.engines.traceSink
-                .write(trace)
-                .catch((error: unknown) => log.error({ error }, 'trace was not written'));
-            },
-          },
-        }),
+      clock: around.clock,
+      limits: around.limits,
+      createSession: (seed) => createSession(seed, sessionOptions(house, around)),
     }),
   );
+  // Whoever waits for it hears of a failure; before that nobody may.
   registry.catch(() => undefined);
-
-  const server = await listen();
-  try {
-    await loading;
-  } catch (error) {
+  const accept = (connection: Connection): void =>
+    void registry.then((sessions) => sessions.accept(connection));
+  const phone = telephone(around, accept);
+  let ready = false;
+  const server = await createHttpServer({
+    ...doors(around),
+    routes: [...createRoutes(loading), ...phone.routes],
+    upgrades: phone.upgrades,
+    onConnection: accept,
+    readiness: () => (ready ? { ready } : { ready, waitingFor: ['the models and indexes'] }),
+    drain: async () => (await registry).drain(),
+  });
+  const house = await loading.catch(async (error: unknown) => {
     await server.close();
     throw error;
-  }
-  log.info({ url: server.url, run: loading }, 'ready');
+  });
+  ready = true;
+  const stopWatching = watchIndex(house, around);
+  around.log.info({ url: server.url, run: house.manifest.runId }, 'ready');
   return {
     url: server.url,
     port: server.port,
     async close() {
+      stopWatching();
       await server.close();
-      await (await loading).close();
+      await house.close();
     },
   };
+}
 
-  function listen(): Promise<HttpServer> {
-    return createHttpServer({
-      clock,
-      limits,
-      host: config.host,
-      port: config.port,
-      clientDir: join(packageRoot(), 'dist', 'client'),
-      admission: createAdmission({
-        limits,
-        allowedOrigins: config.origins,
-        tokens: createTokenVerifier({
-          clock,
-          secret: config.tokenSecret === '' ? null : config.tokenSecret,
-          staticTokens: config.tokens.map((token, index) => ({
-            token,
-            subject: `token-${index + 1}`,
-            scopes: [...SCOPES],
-          })),
-        }),
-      }),
-      onConnection: (connection) => void registry.then((sessions) => sessions.accept(connection)),
-      readiness: () => (house ? { ready: true } : { ready: false, waitingFor }),
-      routes: createRoutes(loading),
-      metrics: metrics.registry,
-      drain: async () => (await registry).drain(),
-      observer: {
-        onSockets: (open) => metrics.sockets(open),
-        onDropped: (type) => metrics.dropped(type),
-        onRefused: (code) => metrics.refused(code),
-        onFault: (fault) => log.error({ err: fault }, 'http fault'),
-      },
-    });
-  }
+function limitsOf(config: Config): Limits {
+  const { connectionsPerMinute, maxSessions: sessions, sessionsPerAddress } = config;
+  return { ...LIMITS, connectionsPerMinute, sessions, sessionsPerAddress };
 }
 
 /** Everything loaded, and the demo corpus indexed on the first start. */
-async function load(config: Config, clock: ReturnType<typeof createSystemClock>): Promise<House> {
+async function load({ config, clock }: Surroundings): Promise<House> {
   const progress = createProgressLine();
   const house = await compose(config, clock, (step) => progress.show(step));
   if (config.corpus !== '') await seedCorpus(config.corpus, house, (step) => progress.show(step));
   progress.end();
   return house;
+}
+
+const NOTICES = {
+  clinical: 'Not for clinical use: answers are quotations from the evidence shown, not advice.',
+  audioKept: 'The sound of your questions is kept on this server.',
+  audioNotKept: 'The sound of your questions is not kept.',
+} as const;
+
+function sessionOptions({ engines }: House, { config, limits, log, metrics }: Surroundings): SessionOptions {
+  return {
+    engines,
+    defaults: {
+      queryMode: config.queryMode,
+      contract: config.contract,
+      generator: engines.generator.id,
+      speechEncoder: engines.speechEncoder.modelId,
+      textEncoder: engines.textEncoder.modelId,
+      transcriber: engines.transcriber !== null,
+      deadlineMs: config.deadlineMs,
+    },
+    log,
+    limits,
+    notices: [NOTICES.clinical, config.retainAudio ? NOTICES.audioKept : NOTICES.audioNotKept],
+    observe: {
+      event: (event) => metrics.event(event),
+      turn(trace) {
+        metrics.turn(trace);
+        engines.traceSink
+          .write(trace)
+          .catch((error: unknown) => log.error({ err: error }, 'a trace was not written'));
+      },
+    },
+  };
+}
+
+function doors({ config, clock, limits, log, metrics }: Surroundings) {
+  const staticTokens = config.tokens.map((token, index) => ({
+    token,
+    subject: `token-${index + 1}`,
+    scopes: [...SCOPES],
+  }));
+  const secret = config.tokenSecret === '' ? null : config.tokenSecret;
+  return {
+    clock,
+    limits,
+    host: config.host,
+    port: config.port,
+    clientDir: join(packageRoot(), 'dist', 'client'),
+    admission: createAdmission({
+      limits,
+      allowedOrigins: config.origins,
+      tokens: createTokenVerifier({ clock, secret, staticTokens }),
+    }),
+    metrics: metrics.registry,
+    observer: {
+      onSockets: (open: number) => metrics.sockets(open),
+      onDropped: (type: string) => metrics.dropped(type),
+      onRefused: (code: string) => metrics.refused(code),
+      onFault: (fault: unknown) => log.error({ err: fault }, 'http fault'),
+    },
+  };
+}
+
+/** The telephone's two doors, where its account is configured. */
+function telephone(
+  { config, clock, limits, log }: Surroundings,
+  onConnection: (connection: Connection) => void,
+): { readonly routes: HttpRoute[]; readonly upgrades: UpgradeRoute[] } {
+  if (config.twilioAuthToken === '' || config.publicUrl === '') return { routes: [], upgrades: [] };
+  const { twilioAuthToken: authToken, publicUrl } = config;
+  const onFault = (fault: unknown) => log.error({ err: fault }, 'telephone fault');
+  const { voice, stream } = createTelephoneRoutes({
+    clock,
+    limits,
+    authToken,
+    publicUrl,
+    onConnection,
+    onFault,
+  });
+  return { routes: [voice], upgrades: [stream] };
+}
+
+/** How often the server looks for documents that were ingested beside it, milliseconds. */
+const RELOAD_MS = 5_000;
+
+/** Takes up what `auscult ingest` wrote, while searches go on. */
+function watchIndex(house: House, { clock, log }: Surroundings): () => void {
+  let cancel = (): void => undefined;
+  let stopped = false;
+  const look = async (): Promise<void> => {
+    try {
+      if (await house.index.reload()) log.info({ stores: house.index.stats() }, 'index reloaded');
+    } catch (error) {
+      log.error({ err: error }, 'the index could not be reloaded');
+    }
+    if (!stopped) cancel = clock.after(RELOAD_MS, () => void look());
+  };
+  cancel = clock.after(RELOAD_MS, () => void look());
+  return () => {
+    stopped = true;
+    cancel();
+  };
 }

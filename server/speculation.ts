@@ -13,11 +13,13 @@ export interface Speculation {
   take(samples: Float32Array): Promise<EncodedWindow[]> | null;
 }
 
-export function createSpeculation(
-  engines: Engines,
-  settings: () => RetrievalSettings,
-  preview: (items: EvidenceItem[]) => void,
-): Speculation {
+export interface SpeculationOptions {
+  readonly settings: () => RetrievalSettings;
+  /** Evidence that may still change: shown faintly. */
+  readonly preview: (items: EvidenceItem[]) => void;
+}
+
+export function createSpeculation(engines: Engines, { settings, preview }: SpeculationOptions): Speculation {
   interface Guess {
     readonly length: number;
     readonly abort: AbortController;

@@ -3,7 +3,7 @@ import type { ContractName, QueryMode, ServerEvent, ServerEventOf } from '../../
 import { PROTOCOL_VERSION } from '../../shared/protocol.js';
 import { readAudioFile } from '../audio/audio-file.js';
 import type { Clock } from '../clock.js';
-import { AuscultError } from '../errors.js';
+import { AuscultError, toAuscultError } from '../errors.js';
 import { openLiveClient, type LiveClient } from '../transport/live-client.js';
 
 export interface AskOptions {
@@ -25,6 +25,8 @@ export interface AskOptions {
 export type AskExit = 0 | 1 | 2;
 
 const FRAME_MS = 20;
+/** Length of a message when sound is sent faster than it was spoken: servers limit the number of messages a second. */
+const FAST_FRAME_MS = 500;
 
 /** Streams a recording to a server and prints what arrives until every turn that it began is over. */
 export async function runAsk(options: AskOptions): Promise<AskExit> {
@@ -50,17 +52,18 @@ export async function runAsk(options: AskOptions): Promise<AskExit> {
   }
 }
 
-/** Sends frames of 20 ms at the chosen speed, then says that the question is over. */
+/** Sends the sound at the chosen speed, then says that the question is over. */
 async function stream(
   client: LiveClient,
   audio: { samples: Float32Array; rateHz: number },
   options: AskOptions,
 ): Promise<void> {
-  const perFrame = Math.round((audio.rateHz * FRAME_MS) / 1_000);
-  const startedMs = options.clock.nowMs();
+  const { clock, speed } = options;
+  const frameMs = speed > 0 && speed <= 4 ? FRAME_MS : FAST_FRAME_MS;
+  const perFrame = Math.round((audio.rateHz * frameMs) / 1_000);
+  const startedMs = clock.nowMs();
   for (let at = 0, frame = 0; at < audio.samples.length; at += perFrame, frame += 1) {
-    if (options.speed > 0) await until(options.clock, startedMs + (frame * FRAME_MS) / options.speed);
-    else if (frame % 50 === 0) await until(options.clock, options.clock.nowMs() + 1);
+    await until(clock, speed > 0 ? startedMs + (frame * frameMs) / speed : clock.nowMs() + 2);
     client.sendAudio(toPcm16(audio.samples.subarray(at, at + perFrame)));
   }
   client.send({ type: 'input_audio.commit' });
@@ -77,10 +80,10 @@ function toPcm16(samples: Float32Array): Int16Array {
 async function follow(client: LiveClient, streamed: Promise<void>, options: AskOptions): Promise<AskExit> {
   const open = new Set<string>();
   let sent = false;
-  let failed: unknown = null;
+  let failed: Error | null = null;
   let exit: AskExit | null = null;
   const describe = createNarrator();
-  void streamed.then(() => (sent = true)).catch((error: unknown) => (failed = error));
+  void streamed.then(() => (sent = true)).catch((error: unknown) => (failed = toAuscultError(error)));
   for await (const event of client.events) {
     if (failed) throw failed;
     if (options.json) options.print(JSON.stringify(event));

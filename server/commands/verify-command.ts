@@ -31,15 +31,20 @@ export async function runTraceVerify({ id, config, print }: VerifyOptions): Prom
   const index = await composeIndex(config, encoders, { mustExist: true });
   try {
     const models = new Map(encoders.weights.files.map(({ name, sha256 }) => [name, sha256]));
-    const changed = manifest.models.filter(({ name, sha256 }) => models.get(name) !== sha256).map(({ name }) => name);
+    const changed = manifest.models
+      .filter(({ name, sha256 }) => models.get(name) !== sha256)
+      .map(({ name }) => name);
     if (changed.length > 0) print(`Model files differ from the run's: ${changed.join(', ')}.`);
-    if (JSON.stringify(manifest.index) !== JSON.stringify(index.stats())) print("The index differs from the run's start.");
+    if (JSON.stringify(manifest.index) !== JSON.stringify(index.stats()))
+      print("The index differs from the run's start.");
     const retriever = await createVectorRetriever({ ...index, clock: createSystemClock() });
     const settings = retrievalSettings.parse(trace.retrieval);
     let same = true;
     for (const round of trace.rounds) {
       const differences = await compareRound(round, retriever, settings);
-      print(`Round ${round.round}: ${differences.length === 0 ? `the same ${round.hits.length} items` : 'different'}`);
+      print(
+        `Round ${round.round}: ${differences.length === 0 ? `the same ${round.hits.length} items` : 'different'}`,
+      );
       differences.forEach((line) => print(`  ${line}`));
       same &&= differences.length === 0;
     }
@@ -54,12 +59,17 @@ export async function runTraceVerify({ id, config, print }: VerifyOptions): Prom
 type Settings = ReturnType<typeof retrievalSettings.parse>;
 
 /** What is different, line by line; empty when nothing is. */
-export async function compareRound(round: RoundTrace, retriever: Retriever, settings: Settings): Promise<string[]> {
+export async function compareRound(
+  round: RoundTrace,
+  retriever: Retriever,
+  settings: Settings,
+): Promise<string[]> {
   const { items } = await retriever.retrieve({ queries: round.queries.map(toQuery), settings });
   const lines: string[] = [];
   for (let at = 0; at < Math.max(items.length, round.hits.length); at += 1) {
     const [was, is] = [round.hits[at], items[at]];
-    if (was?.id !== is?.id) lines.push(`rank ${at + 1}: was ${was?.id ?? 'nothing'}, is ${is?.id ?? 'nothing'}`);
+    if (was?.id !== is?.id)
+      lines.push(`rank ${at + 1}: was ${was?.id ?? 'nothing'}, is ${is?.id ?? 'nothing'}`);
     else if (was && is && Math.abs(was.rawScore - is.rawScore) > TOLERANCE) {
       lines.push(`rank ${at + 1}: ${was.id} scored ${was.rawScore}, scores ${is.rawScore}`);
     }

@@ -18,8 +18,8 @@ export interface Calibration {
   readonly withoutSemantic: Coefficients;
   /** Score from which a correction is accepted, by model. */
   readonly threshold: { readonly withSemantic: number; readonly withoutSemantic: number };
-  /** Log-odds by which the best candidate must lead the next one that means something else. */
-  readonly margin: number;
+  /** Log-odds by which the best candidate must lead the next one that means something else, by model. */
+  readonly margin: { readonly withSemantic: number; readonly withoutSemantic: number };
   readonly provenance: {
     readonly date: string;
     readonly command: string;
@@ -34,6 +34,6 @@ export const CALIBRATION: Calibration = {
   withSemantic: { bias: -16, edit: 12, phonetic: 5, semantic: 3, uses: 0.2, length: 1, first: 0 },
   withoutSemantic: { bias: -15, edit: 12, phonetic: 5, semantic: 0, uses: 0.2, length: 1, first: 0 },
   threshold: { withSemantic: 0.5, withoutSemantic: 0.5 },
-  margin: 1,
+  margin: { withSemantic: 1, withoutSemantic: 1 },
   provenance: { date: 'none', command: 'none', seed: 0, examples: {}, textEncoder: null },
 };

@@ -16,6 +16,8 @@ export interface Entity {
   readonly inQuery: boolean;
   /** Everyday words such as `water` or `time`, which tell nothing apart. */
   readonly generic: boolean;
+  /** What can be had, as diseases are: of two terms in company one must be. */
+  readonly condition: boolean;
 }
 
 export interface ContrastOptions {
@@ -23,13 +25,18 @@ export interface ContrastOptions {
   readonly sameDrug: PairSet;
   /** Two names between which a misspelt word lies undecided. */
   readonly undecided?: ReadonlyArray<readonly [string, string]>;
+  /** Ids of the best evidence; all of it when absent. */
+  readonly best?: ReadonlySet<string>;
 }
 
 export const MAX_CONTRASTS = 8;
 /** Entities compared pair by pair; 40 are 780 pairs, well under a millisecond. */
 const MAX_ENTITIES = 40;
-/** Edges of mere company kept at most, so that they do not fill the list. */
-const MAX_CO_MENTIONED = 4;
+/** Weak edges kept at most, so that they do not fill the list: mere company, and narrower names, of which there are many. */
+const MOST_OF_KIND: Partial<Readonly<Record<Contrast['kind'], number>>> = {
+  'co-mentioned': 2,
+  'subtype-of': 3,
+};
 /** Spelling similarity from which two names are easily confused, and a lower one that sound must support. */
 const LOOKS_ALIKE = 0.8;
 const LOOKS_RATHER_ALIKE = 0.7;
@@ -47,7 +54,11 @@ const USEFULNESS: Readonly<Record<Contrast['kind'], number>> = {
 /** Entities of mentions, in order of first sight; mentions in `query` count as the question's. */
 export function gatherEntities(
   mentions: readonly Mention[],
-  options: { termOf: (mention: Mention) => Term | undefined; isGeneric: (term: Term) => boolean },
+  options: {
+    termOf: (mention: Mention) => Term | undefined;
+    isGeneric: (term: Term) => boolean;
+    isCondition: (term: Term) => boolean;
+  },
 ): Entity[] {
   const entities = new Map<
     string,
@@ -73,43 +84,80 @@ export function gatherEntities(
     evidenceIds: [...ids],
     inQuery,
     generic: options.isGeneric(term),
+    condition: options.isCondition(term),
   }));
 }
 
 /**
- * At most eight edges saying how entities relate, the most useful first: confusable names before differences, the question's
- * entities before others, well-attested before rare. Deterministic: ties go by name.
+ * At most eight edges saying how entities relate, the most useful first: confusable names before differences, the subjects of the
+ * turn before others, well-attested before rare. Weak kinds must touch a subject. Deterministic: ties go by name.
  */
 export function findContrasts(entities: readonly Entity[], options: ContrastOptions): Contrast[] {
-  const considered = mostRelevant(entities);
-  const edges: Array<Contrast & { weight: number }> = [];
-  for (const entity of considered) edges.push(...synonymEdges(entity));
+  const considered = withFocus(entities, options.best);
+  const edges: Edge[] = considered.flatMap(synonymEdges);
   for (let i = 0; i < considered.length; i += 1) {
     for (let j = i + 1; j < considered.length; j += 1) {
-      const edge = edgeBetween(considered[i] as Entity, considered[j] as Entity, options);
+      const edge = edgeBetween(considered[i] as Focused, considered[j] as Focused, options);
       if (edge) edges.push(edge);
     }
   }
   for (const [a, b] of options.undecided ?? []) {
     if (!edges.some((edge) => edge.a === a && edge.b === b)) {
-      edges.push({ a, b, kind: 'look-alike', evidenceIds: [], weight: USEFULNESS['look-alike'] + 1 });
+      edges.push({ a, b, kind: 'look-alike', evidenceIds: [], weight: USEFULNESS['look-alike'] + 2 * SUBJECT });
     }
   }
   edges.sort((x, y) => y.weight - x.weight || order(x.a, y.a) || order(x.b, y.b));
-  let company = 0;
-  const kept = edges.filter((edge) => edge.kind !== 'co-mentioned' || (company += 1) <= MAX_CO_MENTIONED);
-  return kept.slice(0, MAX_CONTRASTS).map(({ a, b, kind, evidenceIds }) => ({ a, b, kind, evidenceIds }));
+  return withoutSurplus(edges)
+    .slice(0, MAX_CONTRASTS)
+    .map(({ a, b, kind, evidenceIds }) => ({ a, b, kind, evidenceIds }));
 }
 
-function mostRelevant(entities: readonly Entity[]): Entity[] {
-  const relevance = (entity: Entity): number =>
-    (entity.inQuery ? 100 : 0) +
-    (entity.generic ? 0 : 10) +
-    entity.evidenceIds.length +
-    kindWeight(entity.term);
-  return [...entities]
+type Edge = Contrast & { readonly weight: number };
+
+function withoutSurplus(edges: readonly Edge[]): Edge[] {
+  const counts = new Map<Contrast['kind'], number>();
+  return edges.filter(({ kind }) => {
+    const count = (counts.get(kind) ?? 0) + 1;
+    counts.set(kind, count);
+    return count <= (MOST_OF_KIND[kind] ?? Infinity);
+  });
+}
+
+/** How near an entity is to what the turn is about. */
+type Focused = Entity & { readonly focus: number };
+/** Of a subject; one of the best evidence has 1, any other 0. */
+const SUBJECT = 2;
+
+/** The most relevant entities with their focus. */
+function withFocus(entities: readonly Entity[], best: ReadonlySet<string> | undefined): Focused[] {
+  const subjects = subjectsOf(entities, best);
+  const focused = entities.map((entity) => ({
+    ...entity,
+    focus: subjects.has(entity) ? SUBJECT : isInBest(entity, best) ? 1 : 0,
+  }));
+  const relevance = (entity: Focused): number =>
+    entity.focus * 50 + (entity.generic ? 0 : 10) + entity.evidenceIds.length + kindWeight(entity.term);
+  return focused
     .sort((x, y) => relevance(y) - relevance(x) || order(x.term.name, y.term.name))
     .slice(0, MAX_ENTITIES);
+}
+
+/** What the question names; where it has no words or names nothing, the best attested entities of the best evidence. */
+function subjectsOf(entities: readonly Entity[], best: ReadonlySet<string> | undefined): Set<Entity> {
+  const asked = entities.filter((entity) => entity.inQuery && !entity.generic);
+  if (asked.length > 0) return new Set(asked);
+  const shown = entities.filter((entity) => !entity.generic && !isLoose(entity) && isInBest(entity, best));
+  const most = Math.max(...shown.map((entity) => entity.evidenceIds.length));
+  return new Set(shown.filter((entity) => entity.evidenceIds.length === most));
+}
+
+function isInBest({ evidenceIds }: Entity, best: ReadonlySet<string> | undefined): boolean {
+  return evidenceIds.some((id) => best?.has(id) ?? true);
+}
+
+/** Mined names and single words of names are too unsure to say anything by their company. */
+function isLoose({ term }: Entity): boolean {
+  return term.kind === 'mined' || term.kind === 'word';
 }
 
 /** Listed diseases and drugs are surer entities than what was mined. */
@@ -118,12 +166,7 @@ function kindWeight(term: Term): number {
 }
 
 /** Two names of one term in the texts: the reader must know that they are the same. */
-function synonymEdges({
-  term,
-  surfaces,
-  evidenceIds,
-  inQuery,
-}: Entity): Array<Contrast & { weight: number }> {
+function synonymEdges({ term, surfaces, evidenceIds, focus }: Focused): Edge[] {
   const [first, ...others] = surfaces;
   if (first === undefined) return [];
   return others
@@ -133,22 +176,24 @@ function synonymEdges({
       b: other,
       kind: 'synonym-of' as const,
       evidenceIds: [...evidenceIds],
-      weight: USEFULNESS['synonym-of'] + (inQuery ? 1 : 0) + (term.kind === 'mined' ? -1 : 0),
+      weight: USEFULNESS['synonym-of'] + 2 * focus - (term.kind === 'mined' ? 1 : 0),
     }));
 }
 
-function edgeBetween(x: Entity, y: Entity, options: ContrastOptions): (Contrast & { weight: number }) | null {
+function edgeBetween(x: Focused, y: Focused, options: ContrastOptions): Edge | null {
   const [a, b] = order(x.term.name, y.term.name) <= 0 ? [x, y] : [y, x];
   const relation = relationOf(a, b, options);
   if (!relation) return null;
+  const isWeak = relation.kind in MOST_OF_KIND;
+  if (isWeak && Math.max(a.focus, b.focus) < SUBJECT) return null;
   const [from, to] = relation.swapped ? [b, a] : [a, b];
   const shared = a.evidenceIds.filter((id) => b.evidenceIds.includes(id));
   const evidenceIds =
     relation.kind === 'co-mentioned' ? shared : [...new Set([...from.evidenceIds, ...to.evidenceIds])];
   const weight =
     USEFULNESS[relation.kind] +
-    (a.inQuery ? 1 : 0) +
-    (b.inQuery ? 1 : 0) +
+    a.focus +
+    b.focus +
     Math.min(evidenceIds.length, 8) / 10 -
     (a.generic || b.generic ? 1.5 : 0) -
     (a.term.kind === 'mined' || b.term.kind === 'mined' ? 0.5 : 0);
@@ -170,9 +215,13 @@ function relationOf(a: Entity, b: Entity, { confusable, sameDrug }: ContrastOpti
   if (isSubtype(nameA, nameB)) return { kind: 'subtype-of' };
   if (isSubtype(nameB, nameA)) return { kind: 'subtype-of', swapped: true };
   if (lookAlike(a.term, b.term)) return { kind: 'look-alike' };
-  return a.evidenceIds.some((id) => b.evidenceIds.includes(id)) && !a.generic && !b.generic
-    ? { kind: 'co-mentioned' }
-    : null;
+  return keepCompany(a, b) ? { kind: 'co-mentioned' } : null;
+}
+
+/** Two specific names in one piece of evidence, one of them a condition: a disease and another, or what it is treated with. */
+function keepCompany(a: Entity, b: Entity): boolean {
+  if (a.generic || b.generic || isLoose(a) || isLoose(b) || !(a.condition || b.condition)) return false;
+  return a.evidenceIds.some((id) => b.evidenceIds.includes(id));
 }
 
 /** Single words that a hurried eye or ear takes for each other; forms of one word are not meant. */

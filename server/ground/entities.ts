@@ -200,14 +200,14 @@ function refuse(
   rival: Scored | undefined,
   { index, calibration }: JudgeOptions,
 ): string | null {
-  const { threshold } = calibration;
-  const needed = best.semantic === null ? threshold.withoutSemantic : threshold.withSemantic;
+  const model = best.semantic === null ? 'withoutSemantic' : 'withSemantic';
+  const [needed, margin] = [calibration.threshold[model], calibration.margin[model]];
   if (best.candidate.term === null) return 'nearest to an ordinary word';
   if (oppositionOf(key, best.candidate.word)) return 'would turn a word into its opposite';
   if (best.score < needed) return `score below the threshold ${needed.toFixed(2)}`;
   if (!rival) return null;
   const confusable = index.list.confusable.has(best.candidate.word, rival.candidate.word);
-  const lead = confusable ? calibration.margin * 2 : calibration.margin;
+  const lead = confusable ? margin * 2 : margin;
   if (best.odds - rival.odds >= lead) return null;
   return `as near to ${rival.candidate.word}`;
 }

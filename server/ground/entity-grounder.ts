@@ -18,7 +18,7 @@ import type { Grounder, Grounding, GroundingInput, Proposal } from './grounding.
 import { createSemanticTable } from './semantic-table.js';
 import { createTermIndex } from './term-index.js';
 import type { Term, TermList } from './term-list.js';
-import { splitWords } from './words.js';
+import { foldPlural, splitWords } from './words.js';
 
 export interface EntityGrounderOptions {
   readonly terms: TermList;
@@ -29,21 +29,22 @@ export interface EntityGrounderOptions {
 
 /** A grounder that can learn the names of newly ingested texts. */
 export interface EntityGrounder extends Grounder {
-  /** Number of terms known. */
+  /** Number of different terms known. */
   readonly size: number;
-  /** Adds mined terms; they are found from the next call on. */
+  /** Adds mined terms; they are found from the next call on. Adding one again changes nothing. */
   addTerms(terms: readonly Term[]): void;
 }
 
-/** English words up to this SCOWL size make a heading generic: `water`, `time`, `work`. */
-const GENERIC_SIZE = 10;
+/** English words up to this SCOWL size are everyday words: `water`, `blood`, `emergency`. */
+const EVERYDAY_SIZE = 20;
+/** Evidence up to this rank is what the turn is about, where the question itself does not say. */
+const BEST_RANK = 2;
 
-/** Builds the index; a list of 34,000 terms takes about half a second, once. */
+/** Builds the index; a list of 34,000 terms takes about a second of processor time, once. */
 export function createEntityGrounder(options: EntityGrounderOptions): EntityGrounder {
   const index = createTermIndex(options.terms);
   const calibration = options.calibration ?? CALIBRATION;
   const table = options.textEncoder ? createSemanticTable(options.textEncoder) : null;
-  let size = options.terms.terms.length;
 
   function find(text: string, where: string, seen: Map<string, Term>, words = splitWords(text)): Mention[] {
     return index.find(words).flatMap(({ value, first, last }) => {
@@ -60,10 +61,21 @@ export function createEntityGrounder(options: EntityGrounderOptions): EntityGrou
     return key.length < 3 && !/\s/.test(term.name);
   }
 
+  /** A heading of everyday words only says nothing of a topic (`body temperature`), unless diseases are named so. */
   function isGeneric(term: Term): boolean {
-    return (
-      term.kind === 'heading' && (index.list.commonWords.get(term.name.toLowerCase()) ?? 99) <= GENERIC_SIZE
-    );
+    if (term.kind !== 'heading' || isCondition(term)) return false;
+    return splitWords(term.name).every(({ key }) => isEveryday(key));
+  }
+
+  function isEveryday(key: string): boolean {
+    const { commonWords } = index.list;
+    const size = Math.min(commonWords.get(key) ?? 99, commonWords.get(foldPlural(key)) ?? 99);
+    return size <= EVERYDAY_SIZE;
+  }
+
+  function isCondition(term: Term): boolean {
+    const last = splitWords(term.name).at(-1);
+    return term.kind === 'disease' || (term.kind === 'heading' && !!last && index.isHead(last.key));
   }
 
   async function judgeWords(text: string, signal?: AbortSignal): Promise<Judgement[]> {
@@ -93,12 +105,9 @@ export function createEntityGrounder(options: EntityGrounderOptions): EntityGrou
 
   return {
     get size() {
-      return size;
+      return index.terms;
     },
-    addTerms(terms) {
-      index.add(terms);
-      size += terms.length;
-    },
+    addTerms: index.add,
     async ground({ evidence, queryText }: GroundingInput, signal?: AbortSignal): Promise<Grounding> {
       if (signal?.aborted) throw aborted(signal.reason);
       const text = queryText ?? '';
@@ -110,8 +119,13 @@ export function createEntityGrounder(options: EntityGrounderOptions): EntityGrou
         ...find(text, 'query', seen, correctWords(splitWords(text), chosen)),
         ...evidence.flatMap((item) => find(item.text, item.id, seen)),
       ];
-      const entities = gatherEntities(mentions, { termOf: ({ termId }) => seen.get(termId), isGeneric });
+      const entities = gatherEntities(mentions, {
+        termOf: ({ termId }) => seen.get(termId),
+        isGeneric,
+        isCondition,
+      });
       const { confusable, sameDrug } = index.list;
+      const best = new Set(evidence.flatMap(({ id, rank }) => (rank <= BEST_RANK ? [id] : [])));
       const undecided = judgements.flatMap((each) => (each.undecided ? [each.undecided] : []));
       const corrections = correctionsOf(chosen);
       return {
@@ -121,7 +135,7 @@ export function createEntityGrounder(options: EntityGrounderOptions): EntityGrou
           ...proposalsOf(judgements, chosen),
           ...contrastedProposals(entities, confusable.has, calibration),
         ],
-        contrasts: findContrasts(entities, { confusable, sameDrug, undecided }),
+        contrasts: findContrasts(entities, { confusable, sameDrug, undecided, best }),
         gap: findGap({ entities, mentions, corrections, evidence }),
       };
     },

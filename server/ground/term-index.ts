@@ -13,12 +13,16 @@ export interface Candidate extends NearWord {
 /** What the entities of a text are looked up in. */
 export interface TermIndex {
   readonly list: TermList;
+  /** Different terms, by id. */
+  readonly terms: number;
   /** Different words that can be corrected to. */
   readonly words: number;
-  /** Adds terms of the corpus; those whose name is known already change nothing. */
+  /** Adds terms of the corpus. One whose id is known changes nothing; of two terms of one name the first stays. */
   add(terms: readonly Term[]): void;
   /** Whether a word is in a term or in English: such a word is never corrected. */
   isReal(key: string): boolean;
+  /** Whether conditions are named by the word, as `failure` and `fever` are in names of diseases, but not `blood`. */
+  isHead(key: string): boolean;
   /** The term that is exactly this name. */
   termOf(name: string): Term | null;
   find(words: readonly Word[]): Array<NameMatch<Term>>;
@@ -30,6 +34,26 @@ const RIVAL_SIZE = 35;
 /** Rare words of longer names become terms of their own from this length on: `hypoplasia` out of `pulmonary hypoplasia`. */
 const MIN_OWN_WORD = 6;
 
+/** Names of diseases that must end with a word before it counts as naming a condition. */
+const MIN_HEADED = 3;
+/** Everyday words that name conditions though hardly a listed disease ends with them. */
+const CONDITION_WORDS = [
+  'ache',
+  'attack',
+  'bleeding',
+  'burn',
+  'cough',
+  'fracture',
+  'headache',
+  'injury',
+  'pain',
+  'shock',
+  'stroke',
+  'wound',
+];
+/** Words after which a name goes on with something else than its head. */
+const LINKS = new Set(['and', 'by', 'due', 'for', 'from', 'in', 'of', 'on', 'or', 'the', 'to', 'with']);
+
 /** Builds the index over all terms of the list; nothing is cut off. */
 export function createTermIndex(list: TermList): TermIndex {
   const trie = createTermTrie<Term>();
@@ -37,39 +61,50 @@ export function createTermIndex(list: TermList): TermIndex {
   /** Word → shortest term that has it, and in how many it stands. */
   const owners = new Map<string, { term: Term; uses: number }>();
   const folded = new Set<string>();
+  const ids = new Set<string>();
+  /** Last word of the names of diseases of several words, in the singular → how many end with it. */
+  const heads = new Map(CONDITION_WORDS.map((word) => [word, MIN_HEADED]));
 
-  function own(term: Term, name: string): void {
-    for (const { key } of splitWords(name)) {
-      if (!/^\p{L}{3,}$/u.test(key)) continue;
+  function own(term: Term, { name, words }: SplitName): void {
+    for (const { key } of words) {
       const owner = owners.get(key);
-      if (!owner) {
+      if (owner) {
+        owner.uses += 1;
+        if (name.length < owner.term.name.length) owner.term = term;
+      } else if (/^\p{L}{3,}$/u.test(key)) {
         owners.set(key, { term, uses: 1 });
         folded.add(foldPlural(key));
         nearWords.add([key]);
-      } else {
-        owner.uses += 1;
-        if (name.length < owner.term.name.length) owner.term = term;
       }
     }
   }
 
-  function addOwnWords(terms: readonly Term[]): void {
-    for (const term of terms) {
-      if (term.kind === 'mined') continue;
-      for (const { key } of splitWords(term.name)) {
-        if (key.length < MIN_OWN_WORD || !/^\p{L}+$/u.test(key) || list.commonWords.has(key)) continue;
-        if (trie.get(key) === undefined)
-          trie.add(key, { id: `word:${key}`, name: key, synonyms: [], kind: 'word' });
-      }
+  function addOwnWords({ words }: SplitName): void {
+    for (const { key } of words) {
+      if (key.length < MIN_OWN_WORD || !/^\p{L}+$/u.test(key) || list.commonWords.has(key)) continue;
+      if (trie.get(key) === undefined)
+        trie.add(key, { id: `word:${key}`, name: key, synonyms: [], kind: 'word' });
     }
+  }
+
+  function addHead({ words }: SplitName): void {
+    // `tumour of the brain` is a tumour.
+    if (words.length < 2 || words.some(({ key }) => LINKS.has(key))) return;
+    const head = foldPlural((words.at(-1) as Word).key);
+    heads.set(head, (heads.get(head) ?? 0) + 1);
   }
 
   function add(terms: readonly Term[]): void {
+    // A term is known by its id: a corpus is mined again after every ingest.
+    const fresh = terms.filter(({ id }) => !ids.has(id) && ids.add(id));
+    const split = fresh.map((term) => ({ term, names: [term.name, ...term.synonyms].map(splitName) }));
     // Names before synonyms: what one source calls a synonym is often the name of its own entry.
-    for (const term of terms) trie.add(term.name, term);
-    for (const term of terms) for (const synonym of term.synonyms) trie.add(synonym, term);
-    addOwnWords(terms);
-    for (const term of terms) for (const name of [term.name, ...term.synonyms]) own(term, name);
+    for (const { term, names } of split) trie.add(term.name, term, names[0]?.words);
+    for (const { term, names } of split)
+      for (const { name, words } of names.slice(1)) trie.add(name, term, words);
+    for (const { term, names } of split) if (term.kind !== 'mined') addOwnWords(names[0] as SplitName);
+    for (const { term, names } of split) for (const name of names) own(term, name);
+    for (const { term, names } of split) if (term.kind === 'disease') names.forEach(addHead);
   }
 
   add(list.terms);
@@ -77,6 +112,9 @@ export function createTermIndex(list: TermList): TermIndex {
 
   return {
     list,
+    get terms() {
+      return ids.size;
+    },
     get words() {
       return owners.size;
     },
@@ -86,6 +124,7 @@ export function createTermIndex(list: TermList): TermIndex {
       owners.has(key) ||
       folded.has(foldPlural(key)) ||
       trie.get(key) !== undefined,
+    isHead: (key) => (heads.get(foldPlural(key)) ?? 0) >= MIN_HEADED,
     termOf: (name) => trie.get(name) ?? null,
     find: (words) => trie.find(words),
     candidates: (key, limit) =>
@@ -94,6 +133,16 @@ export function createTermIndex(list: TermList): TermIndex {
         return { ...near, term: trie.get(near.word) ?? owner?.term ?? null, uses: owner?.uses ?? 0 };
       }),
   };
+}
+
+interface SplitName {
+  readonly name: string;
+  readonly words: readonly Word[];
+}
+
+/** Every name is split once: four structures are made of its words. */
+function splitName(name: string): SplitName {
+  return { name, words: splitWords(name) };
 }
 
 function* rivals(list: TermList): Generator<string> {

@@ -1,4 +1,4 @@
-import type { Term } from './term-list.js';
+import type { Term, TermList } from './term-list.js';
 import { splitWords, type Word } from './words.js';
 
 /** How often each candidate was seen, over every text given so far. Insertion order is the order of first sight. */
@@ -38,7 +38,15 @@ export function mineTerms(
 export function minedTerms(counts: MinedCounts): Term[] {
   return Array.from(counts)
     .filter(([name, count]) => count >= 2 || !name.includes(' '))
-    .map(([name]) => ({ id: `mined:${name.toLowerCase()}`, name, synonyms: [], kind: 'mined' as const }));
+    .map(([name]) => ({ id: `mined:${name}`, name, synonyms: [], kind: 'mined' as const }));
+}
+
+/**
+ * The names of a corpus that the list's English lacks, all of them. A name has the same id whenever it is mined, so that the whole
+ * of a corpus may be mined again after every ingest and given to `addTerms`, which takes only what is new.
+ */
+export function corpusTerms(texts: Iterable<string>, list: TermList): Term[] {
+  return minedTerms(mineTerms(texts, { isCommon: (word) => list.commonWords.has(word) }));
 }
 
 function* candidatesOf(sentence: string, options: MiningOptions): Generator<string> {

@@ -9,8 +9,8 @@ export interface NameMatch<T> {
 
 /** Names of any number of words, found exactly but for case, accents, hyphens and plural. */
 export interface TermTrie<T> {
-  /** The first value of a name stays. */
-  add(name: string, value: T): void;
+  /** The first value of a name stays. `words` saves splitting a name that is split already. */
+  add(name: string, value: T, words?: readonly Word[]): void;
   get(name: string): T | undefined;
   /** The longest names, from left to right, none overlapping. */
   find(words: readonly Word[]): Array<NameMatch<T>>;
@@ -73,8 +73,7 @@ export function createTermTrie<T>(): TermTrie<T> {
   }
 
   return {
-    add(name, value) {
-      const words = splitWords(name);
+    add(name, value, words = splitWords(name)) {
       if (words.length === 0) return;
       const node = walk(words, true) as number;
       const target = words.length === 1 && ABBREVIATION.test(name) ? abbreviations : values;

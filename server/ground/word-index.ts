@@ -39,7 +39,7 @@ export function createWordIndex(): WordIndex {
   const words: string[] = [];
   const codes: PhoneticCodes[] = [];
   const ids = new Map<string, number>();
-  const byTriple = new Map<string, number[]>();
+  const byTriple = new Array<number[] | undefined>(TRIPLES).fill(undefined);
   const byCode = new Map<string, number[]>();
   let shared = new Uint8Array(1024);
 
@@ -50,15 +50,19 @@ export function createWordIndex(): WordIndex {
     words.push(word);
     const code = phoneticCodes(word);
     codes.push(code);
-    for (const triple of new Set(triplesOf(word))) push(byTriple, triple, id);
-    for (const key of soundKeys(code)) push(byCode, key, id);
+    for (const triple of triplesOf(word)) appendOnce((byTriple[triple] ??= []), id);
+    for (const key of soundKeys(code)) {
+      const list = byCode.get(key);
+      if (list) appendOnce(list, id);
+      else byCode.set(key, [id]);
+    }
   }
 
   function bySpelling(word: string): number[] {
     const triples = new Set(triplesOf(word));
     const touched: number[] = [];
     for (const triple of triples) {
-      for (const id of byTriple.get(triple) ?? []) {
+      for (const id of byTriple[triple] ?? []) {
         if (shared[id] === 0) touched.push(id);
         shared[id] = (shared[id] as number) + 1;
       }
@@ -74,7 +78,7 @@ export function createWordIndex(): WordIndex {
     for (const id of touched) {
       const other = (words[id] as string).length;
       if (Math.abs(other - length) > MAX_LENGTH_DIFFERENCE) continue;
-      // A word of n letters has n + 1 triples when its ends are padded once on either side.
+      // A word of n letters has n triples when its ends are padded once on either side.
       const overlap = (2 * (shared[id] as number)) / (size + other);
       if (overlap < MIN_OVERLAP) continue;
       const bucket = Math.min(100, Math.floor(overlap * 100));
@@ -89,7 +93,7 @@ export function createWordIndex(): WordIndex {
 
   function bySound(word: string, code: PhoneticCodes): number[] {
     const found: number[] = [];
-    for (const key of soundKeys(code)) {
+    for (const key of new Set(soundKeys(code))) {
       const near = (byCode.get(key) ?? []).filter(
         (id) => Math.abs((words[id] as string).length - word.length) <= MAX_LENGTH_DIFFERENCE,
       );
@@ -134,28 +138,39 @@ export function createWordIndex(): WordIndex {
   };
 }
 
-function push(lists: Map<string, number[]>, key: string, id: number): void {
-  const list = lists.get(key);
-  if (list) list.push(id);
-  else lists.set(key, [id]);
+/** Ids only grow: one that is in a list already is its last. */
+function appendOnce(list: number[], id: number): void {
+  if (list[list.length - 1] !== id) list.push(id);
 }
 
-/** Letter triples of a word with its ends marked: `^as ast … a$`. */
-function triplesOf(word: string): string[] {
-  const padded = `^${word}$`;
-  const triples: string[] = [];
-  for (let at = 0; at + 3 <= padded.length; at += 1) triples.push(padded.slice(at, at + 3));
+/** No letter's five bits: the first and the last place of a padded word. */
+const START = 0;
+const END = 27;
+const TRIPLES = 2 ** 15;
+
+/**
+ * Letter triples of a word with its ends marked, `^as ast … a$`, as numbers below `TRIPLES`: five bits a letter. Letters beyond a–z
+ * may share their bits, which only makes for candidates that scoring refuses.
+ */
+function triplesOf(word: string): number[] {
+  const triples: number[] = [];
+  let [first, second] = [START, word.charCodeAt(0) & 31];
+  for (let at = 1; at <= word.length; at += 1) {
+    const third = at === word.length ? END : word.charCodeAt(at) & 31;
+    triples.push((first << 10) | (second << 5) | third);
+    [first, second] = [second, third];
+  }
   return triples;
 }
 
-/** The codes, and each code with one letter left out (symmetric deletion: codes one edit apart meet in a key). */
-function soundKeys(codes: PhoneticCodes): Set<string> {
-  const keys = new Set<string>();
+/** The codes, and each code with one letter left out (symmetric deletion: codes one edit apart meet in a key). May repeat. */
+function soundKeys(codes: PhoneticCodes): string[] {
+  const keys: string[] = [];
   for (const code of distinct(codes)) {
     if (code === '') continue;
-    keys.add(code);
+    keys.push(code);
     if (code.length < MIN_CODE_FOR_DELETION) continue;
-    for (let at = 0; at < code.length; at += 1) keys.add(`-${code.slice(0, at)}${code.slice(at + 1)}`);
+    for (let at = 0; at < code.length; at += 1) keys.push(`-${code.slice(0, at)}${code.slice(at + 1)}`);
   }
   return keys;
 }

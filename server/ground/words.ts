@@ -9,24 +9,31 @@ export interface Word {
 }
 
 const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:['’](?=\p{L})[\p{L}\p{M}]+)?/gu;
+/** The same for plain letters, which nearly all names are written in: some four times as fast. */
+const PLAIN_WORD = /[a-z0-9]+(?:'[a-z]+)?/gi;
+const PLAIN = /^[ -~]*$/;
 
 /** Words of a text in order; hyphens and slashes part words, so that `non-Hodgkin` and `non Hodgkin` are the same. */
 export function splitWords(text: string): Word[] {
-  return Array.from(text.matchAll(WORD), (match) => ({
-    text: match[0],
-    key: wordKey(match[0]),
-    start: match.index,
-    end: match.index + match[0].length,
-  }));
+  const isPlain = PLAIN.test(text);
+  const words: Word[] = [];
+  for (const match of text.matchAll(isPlain ? PLAIN_WORD : WORD)) {
+    const [written] = match;
+    const key = isPlain ? plainKey(written) : wordKey(written);
+    words.push({ text: written, key, start: match.index, end: match.index + written.length });
+  }
+  return words;
 }
 
 /** The form in which words are compared. */
 export function wordKey(word: string): string {
-  const plain = word
-    .normalize('NFKD')
-    .replace(/\p{M}+/gu, '')
-    .toLowerCase();
-  return plain.replace(/['’]s$/u, '').replace(/['’]/gu, '');
+  if (PLAIN.test(word)) return plainKey(word);
+  return plainKey(word.normalize('NFKD').replace(/\p{M}+/gu, ''));
+}
+
+function plainKey(word: string): string {
+  const key = word.toLowerCase();
+  return /['’]/.test(key) ? key.replace(/['’]s$/u, '').replace(/['’]/gu, '') : key;
 }
 
 /**

@@ -1,10 +1,10 @@
 import { fromPromise } from 'xstate';
-import type { Clock } from '../clock.js';
 import { AuscultError } from '../errors.js';
 import type { Engines } from '../engines.js';
 import { resolveCitations } from '../generate/citations.js';
 import type { AnswerChunk } from '../generate/generator.js';
 import type { Grounding } from '../ground/grounding.js';
+import { selectEvidence } from '../prompt/budget.js';
 import { CONTRACTS, describeParsed } from '../prompt/contracts.js';
 import { buildPrompt } from '../prompt/prompt-builder.js';
 import type { Prompt } from '../prompt/prompt.js';
@@ -39,7 +39,7 @@ export function createTurnActors(engines: Engines) {
       generate: effect((input: T.GenerateInput, signal) => generate(engines, input, signal)),
       judge: effect((input: T.JudgeInput, signal) => judge(engines, input, signal)),
     },
-    async idle(): Promise<void> {
+    idle: async (): Promise<void> => {
       while (running.size > 0) await Promise.allSettled(running);
     },
   };
@@ -122,8 +122,14 @@ async function prompt(
 ): Promise<T.PromptOutput> {
   const startedMs = engines.clock.nowMs();
   const { turn, queryText, questionVector, evidence, contrasts } = input;
+  // Only what will be shown is read sentence by sentence.
+  const shown = new Set(selectEvidence(evidence).visible.map(({ id }) => id));
   const salience = await scoreSentences(
-    { evidence, questionVector, textEncoder: engines.textEncoder },
+    {
+      evidence: evidence.filter(({ id }) => shown.has(id)),
+      questionVector,
+      textEncoder: engines.textEncoder,
+    },
     signal,
   );
   const built = buildPrompt(

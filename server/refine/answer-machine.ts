@@ -8,6 +8,7 @@ import {
   feedbackQuery,
   hasGain,
   hasNewEvidence,
+  retrieved,
   withCurrent,
 } from './round.js';
 import { decideNext } from './decide-next.js';
@@ -17,6 +18,40 @@ import type * as T from './turn-types.js';
 /** An actor that must be provided; the machine itself has no effects. */
 function missing<Output, Input>() {
   return fromPromise<Output, Input>(() => Promise.reject(new Error('This actor was not provided.')));
+}
+
+const keepFailure = {
+  type: 'keepFailure',
+  params: ({ event }: { event: { error: unknown } }) => ({ error: event.error }),
+} as const;
+
+const types = {} as {
+  input: T.TurnInput;
+  context: T.TurnContext;
+  events: T.TurnEvent;
+  emitted: T.TurnEmission;
+};
+
+/** The longest wait that timers know, some weeks. */
+const NEVER_MS = 2 ** 31 - 1;
+
+/** The turn ends with the failure's code. */
+const FAIL = { target: '#turn.failed', actions: keepFailure } as const;
+
+/** An answer that was given already stays: a later round that fails takes nothing away. */
+const KEEP_EARLIER_ANSWER = {
+  guard: 'hasEarlierAnswer',
+  target: '#turn.done',
+  actions: [keepFailure, { type: 'stop', params: { reason: 'failed' } }],
+} as const;
+
+/** The round ends unanswered, and the turn with it. */
+function skipFor<Reason extends 'no_gain' | 'no_new_evidence'>(reason: Reason) {
+  return [
+    { type: 'skipRound', params: { reason } },
+    { type: 'stop', params: { reason } },
+    { type: 'sayRoundSkipped' },
+  ] as const;
 }
 
 /**
@@ -29,12 +64,7 @@ function missing<Output, Input>() {
  *                                └────────────── at most maxRounds, only where it brings something ─────────┘
  */
 export const answerMachine = setup({
-  types: {} as {
-    input: T.TurnInput;
-    context: T.TurnContext;
-    events: T.TurnEvent;
-    emitted: T.TurnEmission;
-  },
+  types,
   actors: {
     encode: missing<T.Encoding, T.EncodeInput>(),
     retrieve: missing<T.RetrieveOutput, T.RetrieveInput>(),
@@ -68,6 +98,7 @@ export const answerMachine = setup({
         ? { feedback: next.feedback }
         : { feedback: null, stopReason: next.stopReason };
     }),
+    sayRoundSkipped: emit(({ context }) => say.roundSkipped(context)),
     sayNotice: enqueueActions(({ context, enqueue }) => {
       if (context.notice && context.rounds.length === 1) enqueue.emit(say.notice(context, context.notice));
     }),
@@ -92,9 +123,7 @@ export const answerMachine = setup({
     notBetter: ({ context }) =>
       context.rounds.length > 1 && bestRound(context.rounds) !== currentRound(context),
   },
-  delays: {
-    deadline: ({ context }) => (context.turn.deadlineMs > 0 ? context.turn.deadlineMs : 2 ** 31 - 1),
-  },
+  delays: { deadline: ({ context }) => context.turn.deadlineMs || NEVER_MS },
 }).createMachine({
   id: 'turn',
   context: ({ input }) => ({
@@ -151,10 +180,7 @@ export const answerMachine = setup({
                 calls: { ...context.calls, encode: context.calls.encode + 1 },
               })),
             },
-            onError: {
-              target: '#turn.failed',
-              actions: { type: 'keepFailure', params: ({ event }) => ({ error: event.error }) },
-            },
+            onError: FAIL,
           },
         },
         retrieving: {
@@ -164,29 +190,9 @@ export const answerMachine = setup({
             input: ({ context }) => ({ queries: currentRound(context).queries, turn: context.turn }),
             onDone: {
               target: 'weighing',
-              actions: assign(({ event, context }) => ({
-                rounds: withCurrent(context, {
-                  queries: event.output.queries,
-                  retrieval: event.output.retrieval,
-                  timing: addTiming(currentRound(context), event.output.retrieval.timings),
-                }),
-                calls: { ...context.calls, retrieve: context.calls.retrieve + 1 },
-              })),
+              actions: assign(({ event, context }) => retrieved(context, event.output)),
             },
-            onError: [
-              {
-                guard: 'hasEarlierAnswer',
-                target: '#turn.done',
-                actions: [
-                  { type: 'keepFailure', params: ({ event }) => ({ error: event.error }) },
-                  { type: 'stop', params: { reason: 'failed' } },
-                ],
-              },
-              {
-                target: '#turn.failed',
-                actions: { type: 'keepFailure', params: ({ event }) => ({ error: event.error }) },
-              },
-            ],
+            onError: [KEEP_EARLIER_ANSWER, FAIL],
           },
         },
         /** Before anything is paid for: is there evidence, and is it better than what there was? */
@@ -200,11 +206,7 @@ export const answerMachine = setup({
             {
               guard: 'noGain',
               target: '#turn.done',
-              actions: [
-                { type: 'skipRound', params: { reason: 'no_gain' } },
-                { type: 'stop', params: { reason: 'no_gain' } },
-                emit(({ context }) => say.roundSkipped(context)),
-              ],
+              actions: skipFor('no_gain'),
             },
             {
               guard: 'joinsWords',
@@ -255,14 +257,7 @@ export const answerMachine = setup({
             onDone: {
               target: 'grounding',
               actions: [
-                assign(({ event, context }) => ({
-                  rounds: withCurrent(context, {
-                    queries: event.output.queries,
-                    retrieval: event.output.retrieval,
-                    timing: addTiming(currentRound(context), event.output.retrieval.timings),
-                  }),
-                  calls: { ...context.calls, retrieve: context.calls.retrieve + 1 },
-                })),
+                assign(({ event, context }) => retrieved(context, event.output)),
                 emit(({ context }) => say.evidence(context)),
               ],
             },
@@ -292,10 +287,7 @@ export const answerMachine = setup({
                 'sayNotice',
               ],
             },
-            onError: {
-              target: '#turn.failed',
-              actions: { type: 'keepFailure', params: ({ event }) => ({ error: event.error }) },
-            },
+            onError: FAIL,
           },
         },
         prompting: {
@@ -317,10 +309,7 @@ export const answerMachine = setup({
                 }),
               })),
             },
-            onError: {
-              target: '#turn.failed',
-              actions: { type: 'keepFailure', params: ({ event }) => ({ error: event.error }) },
-            },
+            onError: FAIL,
           },
         },
         /** A later round that shows the generator nothing new is not generated. */
@@ -329,11 +318,7 @@ export const answerMachine = setup({
             {
               guard: 'noNewEvidence',
               target: '#turn.done',
-              actions: [
-                { type: 'skipRound', params: { reason: 'no_new_evidence' } },
-                { type: 'stop', params: { reason: 'no_new_evidence' } },
-                emit(({ context }) => say.roundSkipped(context)),
-              ],
+              actions: skipFor('no_new_evidence'),
             },
             { target: 'generating' },
           ],
@@ -360,20 +345,7 @@ export const answerMachine = setup({
                 calls: { ...context.calls, generate: context.calls.generate + 1 },
               })),
             },
-            onError: [
-              {
-                guard: 'hasEarlierAnswer',
-                target: '#turn.done',
-                actions: [
-                  { type: 'keepFailure', params: ({ event }) => ({ error: event.error }) },
-                  { type: 'stop', params: { reason: 'failed' } },
-                ],
-              },
-              {
-                target: '#turn.failed',
-                actions: { type: 'keepFailure', params: ({ event }) => ({ error: event.error }) },
-              },
-            ],
+            onError: [KEEP_EARLIER_ANSWER, FAIL],
           },
         },
         judging: {
@@ -390,10 +362,7 @@ export const answerMachine = setup({
                 calls: { ...context.calls, judge: context.calls.judge + 1 },
               })),
             },
-            onError: {
-              target: '#turn.failed',
-              actions: { type: 'keepFailure', params: ({ event }) => ({ error: event.error }) },
-            },
+            onError: FAIL,
           },
         },
         deciding: {
@@ -402,10 +371,7 @@ export const answerMachine = setup({
             {
               guard: 'notBetter',
               target: '#turn.done',
-              actions: [
-                { type: 'skipRound', params: { reason: 'not_better' } },
-                emit(({ context }) => say.roundSkipped(context)),
-              ],
+              actions: [{ type: 'skipRound', params: { reason: 'not_better' } }, 'sayRoundSkipped'],
             },
             {
               guard: 'anotherRound',

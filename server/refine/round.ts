@@ -1,6 +1,6 @@
 import type { SupportLabel } from '../../shared/evidence.js';
 import type { RoundTiming } from '../../shared/protocol.js';
-import type { Feedback, Round, RoundQuery, TurnContext } from './turn-types.js';
+import type { Feedback, RetrieveOutput, Round, RoundQuery, TurnContext } from './turn-types.js';
 
 /** Least gain of the best similarity for which a later round is worth an answer (product.md, One turn 8). */
 export const MIN_GAIN = 0.01;
@@ -91,5 +91,15 @@ export function feedbackQuery(feedback: Feedback): RoundQuery {
   return {
     query: { source: 'generated_feedback', vectors: [], text: feedback.text, weight: FEEDBACK_WEIGHT },
     consumes: feedback.consumes,
+  };
+}
+
+/** The context after a retrieval of the current round. */
+export function retrieved(context: TurnContext, output: RetrieveOutput): Partial<TurnContext> {
+  const { queries, retrieval } = output;
+  const timing = addTiming(currentRound(context), retrieval.timings);
+  return {
+    rounds: withCurrent(context, { queries, retrieval, timing }),
+    calls: { ...context.calls, retrieve: context.calls.retrieve + 1 },
   };
 }

@@ -57,7 +57,7 @@ export function startTurn(options: TurnOptions): Turn {
       complete: () => {
         const { value, context } = actor.getSnapshot();
         const timings = timingsOf(context, endpoint, clock.nowMs());
-        const stopReason = stopReasonOf(String(value), context);
+        const stopReason = stopReasonOf(value, context);
         const traceId = randomUUID();
         if (value === 'failed') say(failureOf(context));
         if (value === 'done' || value === 'failed') {
@@ -93,7 +93,7 @@ export function startTurn(options: TurnOptions): Turn {
   };
 }
 
-function stopReasonOf(value: string, context: TurnContext): StopReason {
+function stopReasonOf(value: unknown, context: TurnContext): StopReason {
   if (value === 'failed') return 'failed';
   if (value === 'cancelled') return 'cancelled';
   if (value === 'rejected') return 'no_evidence';

@@ -30,7 +30,8 @@ export async function openLiveClient({ url, token }: LiveClientOptions): Promise
   const socket = connect(url, protocols);
   const queue: ServerEvent[] = [];
   let wake: (() => void) | null = null;
-  let ended: 'open' | 'closed' | AuscultError = 'open';
+  let state: 'open' | 'closed' = 'open';
+  const fault: { error: AuscultError | null } = { error: null };
   const notify = () => {
     wake?.();
     wake = null;
@@ -40,14 +41,14 @@ export async function openLiveClient({ url, token }: LiveClientOptions): Promise
     const parsed = serverEvent.safeParse(JSON.parse(data.toString('utf8')));
     if (parsed.success) queue.push(parsed.data);
     else
-      ended = new AuscultError('bad_message', {
+      fault.error = new AuscultError('bad_message', {
         message: `The server sent an event that this version does not know: ${parsed.error.message}`,
       });
     notify();
   });
   socket.on('close', (code, reason) => {
-    if (ended === 'open')
-      ended = code === 1000 || code === 1005 ? 'closed' : closedWith(code, reason.toString());
+    if (code !== 1000 && code !== 1005) fault.error ??= closedWith(code, reason.toString());
+    state = 'closed';
     notify();
   });
   await opened(socket, url);
@@ -58,9 +59,9 @@ export async function openLiveClient({ url, token }: LiveClientOptions): Promise
       for (;;) {
         const next = queue.shift();
         if (next) yield next;
-        else if (ended === 'open') await new Promise<void>((resolve) => (wake = resolve));
-        else if (ended === 'closed') return;
-        else throw ended;
+        else if (fault.error) throw fault.error;
+        else if (state === 'open') await new Promise<void>((resolve) => (wake = resolve));
+        else return;
       }
     })(),
     send: (event) => socket.send(JSON.stringify(event)),
