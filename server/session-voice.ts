@@ -34,7 +34,9 @@ export function createSessionVoice(options: SessionVoiceOptions, sessionId: stri
 
   function say(event: OutgoingEvent): void {
     observe.event(event);
-    connection?.send(buffer.stamp(event, clock.nowMs() - startedMs));
+    // Numbered and kept even while nobody is there.
+    const stamped = buffer.stamp(event, clock.nowMs() - startedMs);
+    connection?.send(stamped);
   }
 
   return {

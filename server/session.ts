@@ -92,14 +92,8 @@ export function createSession(seed: SessionSeed, options: SessionOptions): Resum
       voice.attach(connection);
       // What was missed comes first: `seq` only ever grows.
       const missedEvents = resume ? voice.replay(resume.lastSeq) : 0;
-      const facts = {
-        sessionId,
-        resumeToken,
-        resumed: resume !== null,
-        missedEvents,
-        version: PROTOCOL_VERSION,
-      };
-      say({ type: 'session.ready', ...facts, config, limits: { ...limits }, notices: [...notices] });
+      const facts = { sessionId, resumeToken, resumed: resume !== null, missedEvents, config };
+      say({ type: 'session.ready', ...facts, ...told });
     },
     receive(incoming: Heard) {
       try {

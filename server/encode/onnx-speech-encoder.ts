@@ -1,9 +1,13 @@
+import { readFile } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AuscultError } from '../errors.js';
 import { createFairQueue } from './fair-queue.js';
 import { createLogMel, MEL_BANDS, MEL_HOP_SAMPLES, type LogMel } from './log-mel.js';
-import { createOnnxSession, floatOutput, type OnnxSession } from './onnx-session.js';
+import { createOnnxSession, floatOutput, type OnnxSession, type Outputs } from './onnx-session.js';
+import { createOnnxTextEncoder } from './onnx-text-encoder.js';
 import type { EncodedWindow, SpeechEncoder } from './speech-encoder.js';
+import type { TextEncoder } from './text-encoder.js';
+import { createUnitSpelling, type UnitSpelling } from './unit-spelling.js';
 import { unitVector } from './unit-vector.js';
 import type { Weights } from './weights.js';
 
@@ -20,6 +24,11 @@ export interface OnnxSpeechEncoderOptions {
 }
 
 const MODEL = 'ear.onnx';
+const UNITS = 'ear-units.json';
+/** A copy of the text encoder that has learned to read the ear's own misspellings. */
+const READER = 'ear-text-encoder.onnx';
+/** What the direct head's vector counts beside the spelling's, chosen on development voices (docs/speech-encoder.md). */
+export const DIRECT_HEAD_WEIGHT = 0.3;
 const RATE_HZ = 16_000;
 const DIMENSIONS = 384;
 const FEATURE_DIMENSIONS = 512;
@@ -51,7 +60,8 @@ export async function createOnnxSpeechEncoder(options: OnnxSpeechEncoderOptions)
   const { weights, threads = 1, maxBatch = 1, thread = 'worker' } = options;
   const session = await createOnnxSession({ path: weights.pathOf(MODEL), threads, thread });
   const logMel = createLogMel();
-  const queue = createFairQueue<Float32Array, EncodedWindow>({
+  const { spelling, reader } = await openReader(weights, { threads, thread });
+  const queue = createFairQueue<Float32Array, HeardWindow>({
     run: (windows) => encodeBatch(session, logMel, windows),
     concurrency: 1,
     maxBatch,
@@ -66,14 +76,57 @@ export async function createOnnxSpeechEncoder(options: OnnxSpeechEncoderOptions)
       // Each call is a stream of its own: a short question does not wait for all windows of a long one.
       const stream = String(calls++);
       return Promise.all(
-        windows.map((window, at) => queue.submit(window, { stream, kind: kinds[at] ?? '', signal })),
+        windows.map(async (window, at) => {
+          const heard = await queue.submit(window, { stream, kind: kinds[at] ?? '', signal });
+          return readUnits(heard, { spelling, reader, signal });
+        }),
       );
     },
     async close() {
       await queue.close();
-      await session.close();
+      await Promise.all([session.close(), reader.close()]);
     },
   };
+}
+
+/** A window as the graph gives it: the direct head's vector, and the best unit of each step. */
+export interface HeardWindow extends EncodedWindow {
+  readonly units: BigInt64Array;
+}
+
+interface Reader {
+  readonly spelling: UnitSpelling;
+  readonly reader: TextEncoder;
+  readonly signal?: AbortSignal | undefined;
+}
+
+async function openReader(
+  weights: Weights,
+  options: { readonly threads: number; readonly thread: 'main' | 'worker' },
+): Promise<Reader> {
+  const names: unknown = JSON.parse(await readFile(weights.pathOf(UNITS), 'utf8'));
+  if (!Array.isArray(names) || !names.every((name) => typeof name === 'string')) {
+    throw new AuscultError('model_corrupt', {
+      message: `${UNITS} is no list of units; restore it from a fresh checkout.`,
+    });
+  }
+  const model = weights.find(READER) ? READER : 'text-encoder.onnx';
+  return {
+    spelling: createUnitSpelling(names),
+    reader: await createOnnxTextEncoder({ weights, model, ...options }),
+  };
+}
+
+/** The spelling's vector and the direct head's, added and normalised; where nothing was spelled the head speaks alone. */
+async function readUnits(
+  { units, ...heard }: HeardWindow,
+  { spelling, reader, signal }: Reader,
+): Promise<EncodedWindow> {
+  const text = spelling.spell(units);
+  if (text === '') return heard;
+  const [read] = await reader.encode([text], 'query', signal);
+  const vector = heard.vector.map((value, at) => DIRECT_HEAD_WEIGHT * value + (read?.[at] ?? 0));
+  return { ...heard, vector: unitVector(vector) };
 }
 
 /** Windows of one bucket → their vectors and the features of their valid frames. */
@@ -81,7 +134,7 @@ async function encodeBatch(
   session: OnnxSession,
   logMel: LogMel,
   windows: readonly Float32Array[],
-): Promise<EncodedWindow[]> {
+): Promise<HeardWindow[]> {
   const bucket = bucketOf(Math.max(...windows.map((window) => window.length)));
   const melFrames = bucket / MEL_HOP_SAMPLES;
   const mel = new Float32Array(windows.length * MEL_BANDS * melFrames);
@@ -104,7 +157,7 @@ export interface EarInput {
  * Runs the model. The mask is counted in frames of the encoder's output, and its length is checked here, because a wrong one
  * makes the pooling silently wrong: `unsupported_audio` unless there is one count a row, each from 1 to half the mel frames.
  */
-export async function runEar(session: OnnxSession, input: EarInput): Promise<EncodedWindow[]> {
+export async function runEar(session: OnnxSession, input: EarInput): Promise<HeardWindow[]> {
   const rows = input.mel.length / (MEL_BANDS * input.melFrames);
   const steps = input.melFrames / 2;
   checkMask(input.frames, rows, steps);
@@ -114,6 +167,7 @@ export async function runEar(session: OnnxSession, input: EarInput): Promise<Enc
   });
   const vectors = floatOutput(outputs, 'vector');
   const features = floatOutput(outputs, 'features');
+  const units = unitsOf(outputs, rows);
   checkShape(vectors.dims, [rows, DIMENSIONS]);
   checkShape(features.dims, [rows, steps, FEATURE_DIMENSIONS]);
   return input.frames.map((frames, row) => {
@@ -122,7 +176,18 @@ export async function runEar(session: OnnxSession, input: EarInput): Promise<Enc
       vector: unitVector(vectors.data.subarray(row * DIMENSIONS, (row + 1) * DIMENSIONS)),
       features: features.data.slice(start, start + frames * FEATURE_DIMENSIONS),
       frames,
+      units: units.slice((row * units.length) / rows, ((row + 1) * units.length) / rows),
     };
+  });
+}
+
+/** The best unit of every step, row after row. */
+function unitsOf(outputs: Outputs, rows: number): BigInt64Array {
+  const units = outputs['units'];
+  if (units && 'data' in units && units.data instanceof BigInt64Array && units.dims[0] === rows)
+    return units.data;
+  throw new AuscultError('model_corrupt', {
+    message: 'The ear gives no units; restore the weights that belong to this version.',
   });
 }
 

@@ -9,6 +9,8 @@ import type { Weights } from './weights.js';
 
 export interface OnnxTextEncoderOptions {
   readonly weights: Weights;
+  /** File of the model; default `text-encoder.onnx`. Others must have its inputs and outputs. */
+  readonly model?: string;
   /** Threads of the model, ≥ 1; default 1. */
   readonly threads?: number;
   /** Where the model runs; default `worker`. */
@@ -43,9 +45,9 @@ const LENGTH_STEP = 8;
  * and passages are encoded alike. Errors of the factory: `model_missing`, `model_corrupt`.
  */
 export async function createOnnxTextEncoder(options: OnnxTextEncoderOptions): Promise<TextEncoder> {
-  const { weights, threads = 1, thread = 'worker' } = options;
+  const { weights, model = MODEL, threads = 1, thread = 'worker' } = options;
   const tokenizer = await openTokenizer(weights.pathOf(TOKENIZER));
-  const session = await createOnnxSession({ path: weights.pathOf(MODEL), threads, thread });
+  const session = await createOnnxSession({ path: weights.pathOf(model), threads, thread });
   const queue = createFairQueue<readonly number[], Float32Array>({
     run: (batch) => encodeBatch(session, batch),
     concurrency: 1,
@@ -55,7 +57,7 @@ export async function createOnnxTextEncoder(options: OnnxTextEncoderOptions): Pr
   let calls = 0;
   return {
     dimensions: DIMENSIONS,
-    modelId: `all-MiniLM-L6-v2:${weights.find(MODEL)?.sha256.slice(0, 12) ?? 'unknown'}`,
+    modelId: `all-MiniLM-L6-v2:${weights.find(model)?.sha256.slice(0, 12) ?? 'unknown'}`,
     encode(texts, _role, signal) {
       // Each call is a stream of its own: a question does not wait for the whole of an ingest.
       const stream = String(calls++);

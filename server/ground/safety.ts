@@ -6,6 +6,8 @@ import { dangerInWords, type DangerKind } from './safety-rules.js';
 export interface SafetyCheckOptions {
   /** Embeds the descriptions that a spoken question is compared with; null leaves questions without words unchecked. */
   readonly textEncoder: TextEncoder | null;
+  /** Cosine and lead that count as danger without words; `SPEECH_THRESHOLD` and `SPEECH_MARGIN` by default. */
+  readonly speech?: { readonly threshold: number; readonly margin: number };
 }
 
 /** Said and shown first; the number is not named, because it differs from country to country. */
@@ -71,7 +73,10 @@ export const SPEECH_THRESHOLD = 0.62;
 export const SPEECH_MARGIN = 0.12;
 
 /** Embeds the descriptions at once (32 short sentences), so that no question waits for them. */
-export async function createSafetyCheck({ textEncoder }: SafetyCheckOptions): Promise<SafetyCheck> {
+export async function createSafetyCheck({
+  textEncoder,
+  speech = { threshold: SPEECH_THRESHOLD, margin: SPEECH_MARGIN },
+}: SafetyCheckOptions): Promise<SafetyCheck> {
   const dangers = await embedDangers(textEncoder);
   const calm = textEncoder ? await textEncoder.encode(CALM, 'query') : [];
 
@@ -81,9 +86,9 @@ export async function createSafetyCheck({ textEncoder }: SafetyCheckOptions): Pr
       const score = cosine(vector, prototype);
       if (!best || score > best.score) best = { kind, score };
     }
-    if (!best || !(best.score >= SPEECH_THRESHOLD)) return null;
+    if (!best || !(best.score >= speech.threshold)) return null;
     const calmest = Math.max(...calm.map((each) => cosine(vector, each)));
-    return best.score - calmest >= SPEECH_MARGIN ? best.kind : null;
+    return best.score - calmest >= speech.margin ? best.kind : null;
   }
 
   return {
