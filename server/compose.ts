@@ -14,12 +14,17 @@ import { openWeights, type Weights } from './encode/weights.js';
 import { createWhisperTranscriber } from './encode/whisper-transcriber.js';
 import type { Engines } from './engines.js';
 import { AuscultError } from './errors.js';
+import { createChatGenerator } from './generate/chat-generator.js';
 import { createExtractiveGenerator } from './generate/extractive-generator.js';
 import type { Generator } from './generate/generator.js';
+import { createLlamaChatModel } from './generate/llama-generator.js';
+import { resolveModelPath } from './commands/model-catalogue.js';
+import { createOpenAiChatModel } from './generate/openai-generator.js';
 import { createEntityGrounder, type EntityGrounder } from './ground/entity-grounder.js';
 import { loadTermList, shippedTermsFolder } from './ground/term-list.js';
 import { createSafetyCheck } from './ground/safety.js';
 import { createHeuristicJudge } from './refine/heuristic-judge.js';
+import { createRubricJudge } from './refine/rubric-judge.js';
 import type { Judge } from './refine/judge.js';
 import { createCorpusIndex, type CorpusIndex } from './retrieve/corpus-index.js';
 import { createVectorRetriever } from './retrieve/vector-retriever.js';
@@ -85,7 +90,7 @@ export async function compose(
   // A window takes a fraction of a millisecond: a thread of its own would cost more than it saves.
   const detectorModel = await createOnnxSession({ path: weights.pathOf('silero_vad.onnx') });
   const grounder = createEntityGrounder({ terms: await loadTermList(shippedTermsFolder()), textEncoder });
-  const { generator, judge } = await composeGenerator(config, textEncoder);
+  const { generator, judge } = await composeGenerator(config, textEncoder, clock);
   const manifest = makeManifest({
     wallMs: clock.wallMs(),
     root: packageRoot(),
@@ -137,15 +142,39 @@ function lazyTranscriber(
   };
 }
 
-async function composeGenerator(
-  config: Config,
-  textEncoder: TextEncoder,
-): Promise<{ generator: Generator; judge: Judge }> {
-  const judge = createHeuristicJudge({ textEncoder });
+/** The generator of the configuration, with the judge that fits it: rules for quotations, a rubric for language models. */
+async function composeGenerator(config: Config, textEncoder: TextEncoder, clock: Clock): Promise<Answering> {
   switch (config.generator) {
     case 'extractive':
-      return { generator: createExtractiveGenerator({ textEncoder }), judge };
-    default:
-      throw new AuscultError('config_invalid', { message: `Generator ${config.generator} is not built in.` });
+      return {
+        generator: createExtractiveGenerator({ textEncoder }),
+        judge: createHeuristicJudge({ textEncoder }),
+      };
+    case 'llama': {
+      const model = await createLlamaChatModel({
+        modelPath: resolveModelPath(config.data, config.llamaModel),
+      });
+      return { generator: createChatGenerator(model), judge: createRubricJudge({ model }) };
+    }
+    case 'openai': {
+      const { openaiBaseUrl: baseUrl, openaiModel: name, openaiApiKey: apiKey } = config;
+      if (baseUrl === '' || name === '') {
+        throw new AuscultError('config_invalid', {
+          message: 'Generator openai needs openaiBaseUrl (with its version path) and openaiModel.',
+        });
+      }
+      const model = createOpenAiChatModel({
+        baseUrl,
+        model: name,
+        clock,
+        ...(apiKey === '' ? {} : { apiKey }),
+      });
+      return { generator: createChatGenerator(model), judge: createRubricJudge({ model }) };
+    }
   }
+}
+
+interface Answering {
+  readonly generator: Generator;
+  readonly judge: Judge;
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { AuscultError } from '../errors.js';
 
 export interface FairQueueOptions<T, R> {
@@ -82,6 +83,8 @@ export function createFairQueue<T, R>(options: FairQueueOptions<T, R>): FairQueu
           turns.remove(stream, ticket);
           reject(abortedError());
         };
+        // Every waiting item listens, and stops listening when its turn comes: many of one caller are no leak.
+        if (signal) setMaxListeners(0, signal);
         signal?.addEventListener('abort', ticket.onAbort, { once: true });
         turns.add(stream, ticket);
         schedule();
