@@ -1,3 +1,4 @@
+import { AuscultError } from '../errors.js';
 import type { TextEncoder, TextRole } from './text-encoder.js';
 
 export interface CachedTextEncoderOptions {
@@ -32,7 +33,7 @@ export function createCachedTextEncoder({
     dimensions: encoder.dimensions,
     modelId: encoder.modelId,
     async encode(texts, role: TextRole, signal) {
-      signal?.throwIfAborted();
+      if (signal?.aborted) throw new AuscultError('aborted', { message: 'Encoding was cancelled.' });
       const keys = texts.map((text) => `${role}\n${text}`);
       const known = new Map(keys.map((key) => [key, recall(key)]));
       const missing = [...new Set(keys.filter((key) => !known.get(key)))];

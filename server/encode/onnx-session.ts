@@ -165,7 +165,11 @@ async function openWorker(options: RunnerOptions): Promise<Runner> {
     forget: (handles) => worker.postMessage({ forget: handles }),
     async close() {
       down ??= new AuscultError('wrong_state', { message: 'The model is closed.' });
-      await worker.terminate();
+      // The thread frees its model and ends by itself: killed inside the runtime it would take the process with it.
+      const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+      worker.ref();
+      worker.postMessage({ close: true });
+      await ended;
     },
   };
 }
@@ -177,11 +181,12 @@ function workerMain(require: NodeJS.Require, openIn: typeof openRunner): void {
   const port = threads.parentPort;
   if (!port) return;
   const words = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-  type Order = { id: number; request: RunRequest } | { forget: number[] };
+  type Order = { id: number; request: RunRequest } | { forget: number[] } | { close: true };
   openIn(require(data.runtime) as typeof ort, data).then(
     (runner) => {
       port.on('message', (order: Order) => {
         if ('forget' in order) return runner.forget(order.forget);
+        if ('close' in order) return void runner.close().finally(() => port.close());
         runner.run(order.request).then(
           (outputs) => {
             const plain = Object.values(outputs).filter((value): value is PlainTensor => 'data' in value);
