@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { TextEncoder } from '../server/encode/text-encoder.js';
 import { createSafetyCheck, SPEECH_MARGIN, SPEECH_THRESHOLD } from '../server/ground/safety.js';
 import type { SafetyCheck } from '../server/ground/safety-check.js';
 import { loadTextEncoder } from './load-text-encoder.js';
@@ -51,7 +52,38 @@ export async function runSafetyBench({ data, show }: SafetyBenchOptions): Promis
   console.log(
     `vector threshold ${SPEECH_THRESHOLD}, margin ${SPEECH_MARGIN}; vectors of the written texts stand for sound`,
   );
+  await sweep(textEncoder, { dangers, calm: calm.filter((text) => text !== ''), ordinary: embedded });
   await textEncoder.close();
+}
+
+/** Share of ordinary questions that may raise the alarm without words. */
+const MAX_FALSE_ALARMS = 1 / 1_000;
+
+/** For every threshold and margin that cries wolf rarely enough, what it finds: from these the two constants are chosen. */
+async function sweep(
+  textEncoder: TextEncoder,
+  texts: { readonly dangers: string[]; readonly calm: string[]; readonly ordinary: string[] },
+): Promise<void> {
+  const embed = (list: string[]): Promise<Float32Array[]> => textEncoder.encode(list, 'query');
+  const [dangers, calm, ordinary] = [
+    await embed(texts.dangers),
+    await embed(texts.calm),
+    await embed(texts.ordinary),
+  ];
+  console.log('threshold   margin   dangers   calm   ordinary');
+  for (const threshold of [0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7]) {
+    for (const margin of [0, 0.05, 0.1, 0.15, 0.2]) {
+      const check = await createSafetyCheck({ textEncoder, speech: { threshold, margin } });
+      const count = async (vectors: Float32Array[]): Promise<number> => {
+        const found = await Promise.all(vectors.map((vector) => check.check({ text: null, vector })));
+        return found.filter((notice) => notice !== null).length;
+      };
+      const alarms = await count(ordinary);
+      if (alarms > MAX_FALSE_ALARMS * ordinary.length) continue;
+      const cells = [threshold, margin, await count(dangers), await count(calm), alarms];
+      console.log(cells.map((cell) => String(cell).padEnd(11)).join(''));
+    }
+  }
 }
 
 async function soundCheck(
@@ -88,8 +120,12 @@ async function readQuestions(path: string): Promise<string[]> {
   return lines.map((line) => (JSON.parse(line) as { text: string }).text);
 }
 
+/** `--data FOLDER`, `--show` for the texts that raised a false alarm. */
+export async function run(args: readonly string[]): Promise<void> {
+  const data = args.includes('--data') ? args[args.indexOf('--data') + 1] : undefined;
+  await runSafetyBench({ data: data ?? resolve('../shared/data'), show: args.includes('--show') });
+}
+
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const given = process.argv.indexOf('--data');
-  const data = given > 0 ? process.argv[given + 1] : undefined;
-  await runSafetyBench({ data: data ?? resolve('../shared/data'), show: process.argv.includes('--show') });
+  await run(process.argv.slice(2));
 }

@@ -11,6 +11,7 @@ const entity = (name: string, over: Partial<Entity> = {}, kind: Term['kind'] = '
   evidenceIds: ['d1'],
   inQuery: false,
   generic: false,
+  condition: kind === 'disease',
   ...over,
 });
 const options = {
@@ -51,6 +52,44 @@ describe('contrasts', () => {
       options,
     );
     expect(kinds.slice(0, 3).map(({ kind }) => kind)).toEqual(['look-alike', 'differs-by', 'co-mentioned']);
+  });
+
+  it('put the question before all else', () => {
+    const asked = { inQuery: true };
+    const found = findContrasts(
+      [
+        entity('hypertension', asked),
+        entity('hypotension', asked),
+        entity('lasix'),
+        entity('losec'),
+        entity('white coat hypertension'),
+        entity('orthostatic hypotension'),
+      ],
+      options,
+    );
+    expect(found[0]).toMatchObject({ a: 'hypertension', b: 'hypotension', kind: 'differs-by' });
+    expect(found[1]).toMatchObject({ a: 'lasix', b: 'losec' });
+  });
+
+  it('keep company only with a subject, between specific names, and at most twice', () => {
+    const stroke = entity('stroke', { evidenceIds: ['d1', 'd2'], condition: true }, 'heading');
+    const others = ['asthma', 'epilepsy', 'measles'].map((name) => entity(name));
+    const everyday = entity('blood', { generic: true }, 'heading');
+    const tool = entity('catheter', {}, 'heading');
+    const found = findContrasts([stroke, ...others, everyday, tool], { ...options, best: new Set(['d1']) });
+    expect(found).toHaveLength(2);
+    for (const { a, b, kind } of found) {
+      expect(kind).toBe('co-mentioned');
+      expect([a, b]).toContain('stroke');
+      expect([a, b]).not.toContain('blood');
+    }
+    expect(findContrasts([tool, entity('gauze', {}, 'heading')], options)).toEqual([]);
+  });
+
+  it('leave out narrower names that have to do with no subject', () => {
+    const stroke = entity('stroke', { inQuery: true });
+    const found = findContrasts([stroke, entity('dementia'), entity('Lewy body dementia')], options);
+    expect(found.filter(({ kind }) => kind === 'subtype-of')).toEqual([]);
   });
 
   it('are at most eight and do not depend on the order of entities', () => {

@@ -6,6 +6,7 @@ import {
   createTermList,
   type Term,
 } from '../../server/ground/term-list.js';
+import { corpusTerms } from '../../server/ground/term-mining.js';
 import { createFakeTextEncoder } from '../fakes/fake-text-encoder.js';
 import { createFakeGrounder } from '../fakes/fake-grounder.js';
 import { describeGrounder } from '../contracts/grounder.contract.js';
@@ -99,6 +100,41 @@ describe("the corpus's own terms", () => {
     expect((await fresh.ground({ evidence: [], queryText: 'qorvexalin' })).mentions).toHaveLength(1);
     const { corrections } = await fresh.ground({ evidence: [], queryText: 'what is qorvexalim' });
     expect(corrections).toMatchObject([{ from: 'qorvexalim', to: 'qorvexalin' }]);
+  });
+});
+
+describe('adding terms', () => {
+  it('twice is adding them once, as is mining a corpus again', async () => {
+    const list = createTermList({ terms: [], commonWords: [['helped', 10]] });
+    const fresh = createEntityGrounder({ terms: list });
+    const texts = ['Qorvexalin helped.', 'COPD helped.'];
+    fresh.addTerms(corpusTerms(texts, list));
+    const first = await fresh.ground({ evidence: [], queryText: 'qorvexalim with COPD' });
+    expect(fresh.size).toBe(2);
+    fresh.addTerms(corpusTerms(texts, list));
+    fresh.addTerms(corpusTerms([...texts, ...texts], list));
+    expect(fresh.size).toBe(2);
+    expect(await fresh.ground({ evidence: [], queryText: 'qorvexalim with COPD' })).toEqual(first);
+  });
+});
+
+describe('contrasts of the shipped list', () => {
+  it('begin with the two names that are asked about', async () => {
+    const queryText = 'What is the difference between hypertension and hypotension?';
+    const evidence = [
+      evidenceOf('d#0', 'Orthostatic hypotension is not white coat hypertension. Emergencies and blood.'),
+      evidenceOf('d#1', 'Hypertension is common in stroke; hypotension is not.', { rank: 2 }),
+    ];
+    const { contrasts } = await grounder.ground({ evidence, queryText });
+    expect(contrasts[0]).toMatchObject({ a: 'hypertension', b: 'hypotension', kind: 'differs-by' });
+    const names = contrasts.flatMap(({ a, b }) => [a, b]);
+    for (const generic of ['emergencies', 'blood']) expect(names).not.toContain(generic);
+  });
+
+  it('keep everyday headings out of company, and conditions in', async () => {
+    const text = 'Stroke and atrial fibrillation are emergencies: alcohols, baths, blood, brain, body temperature.';
+    const { contrasts } = await grounder.ground({ evidence: [evidenceOf('d#0', text)] });
+    expect(contrasts.map(({ a, b }) => [a, b])).toEqual([['atrial fibrillation', 'stroke']]);
   });
 });
 

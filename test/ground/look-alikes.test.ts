@@ -42,11 +42,10 @@ describe.skipIf(!sharedData)(
         .split('\n')
         .slice(1);
       expect(lines.length).toBe(273);
-      for (const [, a = '', b = ''] of lines.map((line) => line.split('\t'))) {
-        for (const name of [a, b]) {
-          const { corrections } = await grounder.ground({ evidence: [], queryText: `What is ${name}?` });
-          expect(corrections, name).toEqual([]);
-        }
+      const names = new Set(lines.flatMap((line) => line.split('\t').slice(1, 3)));
+      for (const name of names) {
+        const { corrections } = await grounder.ground({ evidence: [], queryText: `What is ${name}?` });
+        expect(corrections, name).toEqual([]);
       }
     });
   },
