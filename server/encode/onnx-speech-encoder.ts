@@ -3,11 +3,19 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AuscultError } from '../errors.js';
 import { createFairQueue } from './fair-queue.js';
 import { createLogMel, MEL_BANDS, MEL_HOP_SAMPLES, type LogMel } from './log-mel.js';
-import { createOnnxSession, floatOutput, type OnnxSession, type Outputs } from './onnx-session.js';
+import {
+  createOnnxSession,
+  floatOutput,
+  type OnnxSession,
+  type Outputs,
+  type PlainTensor,
+} from './onnx-session.js';
 import { createOnnxTextEncoder } from './onnx-text-encoder.js';
 import type { EncodedWindow, SpeechEncoder } from './speech-encoder.js';
 import type { TextEncoder } from './text-encoder.js';
+import { searchUnits, type UnitCandidates } from './unit-beam.js';
 import { createUnitSpelling, type UnitSpelling } from './unit-spelling.js';
+import { readUnitTrigram, type UnitTrigram } from './unit-trigram.js';
 import { unitVector } from './unit-vector.js';
 import type { Weights } from './weights.js';
 
@@ -27,6 +35,8 @@ const MODEL = 'ear.onnx';
 const UNITS = 'ear-units.json';
 /** A copy of the text encoder that has learned to read the ear's own misspellings. */
 const READER = 'ear-text-encoder.onnx';
+/** Which units follow which; with it the spelling is searched for, without it the best path is taken. */
+const TRIGRAM = 'ear-units-lm.bin';
 /** What the direct head's vector counts beside the spelling's, chosen on development voices (docs/speech-encoder.md). */
 export const DIRECT_HEAD_WEIGHT = 0.3;
 const RATE_HZ = 16_000;
@@ -60,7 +70,7 @@ export async function createOnnxSpeechEncoder(options: OnnxSpeechEncoderOptions)
   const { weights, threads = 1, maxBatch = 1, thread = 'worker' } = options;
   const session = await createOnnxSession({ path: weights.pathOf(MODEL), threads, thread });
   const logMel = createLogMel();
-  const { spelling, reader } = await openReader(weights, { threads, thread });
+  const reading = await openReader(weights, { threads, thread });
   const queue = createFairQueue<Float32Array, HeardWindow>({
     run: (windows) => encodeBatch(session, logMel, windows),
     concurrency: 1,
@@ -78,24 +88,27 @@ export async function createOnnxSpeechEncoder(options: OnnxSpeechEncoderOptions)
       return Promise.all(
         windows.map(async (window, at) => {
           const heard = await queue.submit(window, { stream, kind: kinds[at] ?? '', signal });
-          return readUnits(heard, { spelling, reader, signal });
+          return readUnits(heard, { ...reading, signal });
         }),
       );
     },
     async close() {
       await queue.close();
-      await Promise.all([session.close(), reader.close()]);
+      await Promise.all([session.close(), reading.reader.close()]);
     },
   };
 }
 
-/** A window as the graph gives it: the direct head's vector, and the best unit of each step. */
+/** A window as the graph gives it: the direct head's vector, and the units of each 40 ms step. */
 export interface HeardWindow extends EncodedWindow {
+  /** The best one. */
   readonly units: BigInt64Array;
+  readonly candidates: UnitCandidates;
 }
 
 interface Reader {
   readonly spelling: UnitSpelling;
+  readonly trigram: UnitTrigram | null;
   readonly reader: TextEncoder;
   readonly signal?: AbortSignal | undefined;
 }
@@ -113,16 +126,17 @@ async function openReader(
   const model = weights.find(READER) ? READER : 'text-encoder.onnx';
   return {
     spelling: createUnitSpelling(names),
+    trigram: weights.find(TRIGRAM) ? readUnitTrigram(await readFile(weights.pathOf(TRIGRAM))) : null,
     reader: await createOnnxTextEncoder({ weights, model, ...options }),
   };
 }
 
 /** The spelling's vector and the direct head's, added and normalised; where nothing was spelled the head speaks alone. */
 async function readUnits(
-  { units, ...heard }: HeardWindow,
-  { spelling, reader, signal }: Reader,
+  { units, candidates, ...heard }: HeardWindow,
+  { spelling, trigram, reader, signal }: Reader,
 ): Promise<EncodedWindow> {
-  const text = spelling.spell(units);
+  const text = trigram ? spelling.join(searchUnits(candidates, trigram)) : spelling.spell(units);
   if (text === '') return heard;
   const [read] = await reader.encode([text], 'query', signal);
   const vector = heard.vector.map((value, at) => DIRECT_HEAD_WEIGHT * value + (read?.[at] ?? 0));
@@ -167,7 +181,6 @@ export async function runEar(session: OnnxSession, input: EarInput): Promise<Hea
   });
   const vectors = floatOutput(outputs, 'vector');
   const features = floatOutput(outputs, 'features');
-  const units = unitsOf(outputs, rows);
   checkShape(vectors.dims, [rows, DIMENSIONS]);
   checkShape(features.dims, [rows, steps, FEATURE_DIMENSIONS]);
   return input.frames.map((frames, row) => {
@@ -176,19 +189,33 @@ export async function runEar(session: OnnxSession, input: EarInput): Promise<Hea
       vector: unitVector(vectors.data.subarray(row * DIMENSIONS, (row + 1) * DIMENSIONS)),
       features: features.data.slice(start, start + frames * FEATURE_DIMENSIONS),
       frames,
-      units: units.slice((row * units.length) / rows, ((row + 1) * units.length) / rows),
+      ...unitsOf(outputs, row, rows),
     };
   });
 }
 
-/** The best unit of every step, row after row. */
-function unitsOf(outputs: Outputs, rows: number): BigInt64Array {
-  const units = outputs['units'];
-  if (units && 'data' in units && units.data instanceof BigInt64Array && units.dims[0] === rows)
-    return units.data;
-  throw new AuscultError('model_corrupt', {
-    message: 'The ear gives no units; restore the weights that belong to this version.',
-  });
+/** The units of every step of one row. */
+function unitsOf(outputs: Outputs, row: number, rows: number): Pick<HeardWindow, 'units' | 'candidates'> {
+  const { units, candidates } = outputs;
+  if (!isUnits(units) || !isUnits(candidates)) {
+    throw new AuscultError('model_corrupt', {
+      message: 'The ear gives no units; restore the weights that belong to this version.',
+    });
+  }
+  const scores = floatOutput(outputs, 'scores').data;
+  const part = <T extends BigInt64Array | Float32Array>(data: T): T =>
+    data.slice((row * data.length) / rows, ((row + 1) * data.length) / rows) as T;
+  const perStep = candidates.dims[2] ?? 1;
+  return {
+    units: part(units.data),
+    candidates: { units: part(candidates.data), scores: part(scores), perStep },
+  };
+}
+
+function isUnits(
+  output: Outputs[string] | undefined,
+): output is PlainTensor & { readonly data: BigInt64Array } {
+  return output !== undefined && 'data' in output && output.data instanceof BigInt64Array;
 }
 
 function checkMask(frames: readonly number[], rows: number, steps: number): void {

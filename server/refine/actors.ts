@@ -12,6 +12,9 @@ import { scoreSentences } from '../prompt/salience.js';
 import { unsafeReason } from './unsafe.js';
 import type * as T from './turn-types.js';
 
+/** What words heard with certainty count beside the sound. */
+const WORDS_WEIGHT = 2;
+
 const UNGROUNDED: Grounding = { mentions: [], corrections: [], proposals: [], contrasts: [], gap: null };
 
 /** The effects of a turn, by the names that the machine gives them. Each stops when its signal aborts. */
@@ -97,7 +100,9 @@ async function transcribe(
   const transcript = await transcriber.transcribe(encoded, signal);
   const vectors =
     transcript.text === '' ? [] : await engines.textEncoder.encode([transcript.text], 'query', signal);
-  const query = { source: 'asr' as const, vectors, text: transcript.text };
+  // The surer the words, the more they count beside the sound, which counts 1.
+  const weight = WORDS_WEIGHT * transcript.confidence;
+  const query = { source: 'asr' as const, vectors, text: transcript.text, weight };
   return {
     transcript,
     query: transcript.text === '' ? null : { query, consumes: [] },
