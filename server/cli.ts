@@ -155,6 +155,21 @@ command(trace, 'verify')
     process.exitCode = await runTraceVerify({ id, config: configOf(options), print });
   });
 
+command(program, 'forget')
+  .description('delete what was kept of a session, or for too long')
+  .option('--session <id>', 'the traces and recordings of this session')
+  .option('--older-than <days>', 'all that is older; 0 for everything', number)
+  .action(async (options: { session?: string; olderThan?: number }) => {
+    const { runForget } = await import('./commands/forget-command.js');
+    await runForget({
+      ...(options.session === undefined ? {} : { session: options.session }),
+      ...(options.olderThan === undefined ? {} : { olderThanDays: options.olderThan }),
+      dataDir: configOf(options).data,
+      clock: createSystemClock(),
+      print,
+    });
+  });
+
 program
   .command('bench')
   .description('measure a claim; without a name, lists them')

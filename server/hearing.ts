@@ -10,6 +10,8 @@ export interface Hearing {
   readonly sayError: (thrown: unknown) => void;
   readonly desk: TurnDesk;
   readonly speculation: Speculation;
+  /** Gets the sound of a question, where it is kept. */
+  readonly keepSound?: ((turnId: string, samples: Float32Array) => void) | undefined;
   readonly asking: () => { readonly config: EffectiveConfig; readonly choices: readonly string[] };
 }
 
@@ -19,6 +21,7 @@ export function createHearing({
   sayError,
   desk,
   speculation,
+  keepSound,
   asking,
 }: Hearing): (event: ListenerEvent) => void {
   const bargeIn = createBargeIn();
@@ -61,7 +64,8 @@ export function createHearing({
         );
         const encoded = speculation.take(event.samples);
         const question = { kind: 'speech', windows: windowTimes(windows), samples, encoded } as const;
-        return void desk.ask({ question, endpoint: event.endpoint, config, choices });
+        const turnId = desk.ask({ question, endpoint: event.endpoint, config, choices });
+        return keepSound?.(turnId, event.samples);
       }
       case 'rejected':
         speculation.drop();

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { LIMITS, type Limits } from '../shared/limits.js';
+import { encodeWav } from './audio/wav-writer.js';
 import { createSystemClock, type Clock } from './clock.js';
 import { createProgressLine } from './commands/progress-line.js';
 import { compose, type House } from './compose.js';
@@ -7,6 +8,8 @@ import { packageRoot, type Config } from './config.js';
 import { seedCorpus } from './ingest/seed-corpus.js';
 import { createLog, type Log } from './log.js';
 import { createMetrics, type Metrics } from './metrics.js';
+import { createRecordings } from './privacy/recordings.js';
+import { createRetention, type Retention } from './privacy/retention.js';
 import { createRoutes } from './routes.js';
 import { createSession, type SessionOptions } from './session.js';
 import { createAdmission } from './transport/admission.js';
@@ -44,11 +47,12 @@ export async function startServer(config: Config): Promise<RunningServer> {
     metrics: createMetrics(),
   };
   const loading = load(around);
-  const registry = loading.then((house) =>
+  const keeping = loading.then((house) => retentionOf(house, around));
+  const registry = Promise.all([loading, keeping]).then(([house, retention]) =>
     createSessionRegistry({
       clock: around.clock,
       limits: around.limits,
-      createSession: (seed) => createSession(seed, sessionOptions(house, around)),
+      createSession: (seed) => createSession(seed, sessionOptions(house, retention, around)),
     }),
   );
   // Whoever waits for it hears of a failure; before that nobody may.
@@ -69,15 +73,19 @@ export async function startServer(config: Config): Promise<RunningServer> {
     await server.close();
     throw error;
   });
+  const retention = await keeping;
   ready = true;
   const stopWatching = watchIndex(house, around);
+  const stopPurging = retention.watch((error) => around.log.error({ err: error }, 'a purge failed'));
   around.log.info({ url: server.url, run: house.manifest.runId }, 'ready');
   return {
     url: server.url,
     port: server.port,
     async close() {
       stopWatching();
+      stopPurging();
       await server.close();
+      await retention.settle();
       await house.close();
     },
   };
@@ -97,13 +105,18 @@ async function load({ config, clock }: Surroundings): Promise<House> {
   return house;
 }
 
-const NOTICES = {
-  clinical: 'Not for clinical use: answers are quotations from the evidence shown, not advice.',
-  audioKept: 'The sound of your questions is kept on this server.',
-  audioNotKept: 'The sound of your questions is not kept.',
-} as const;
+function retentionOf({ engines: { traceSink } }: House, { clock, config: policy }: Surroundings): Retention {
+  const recordings = createRecordings({ folder: join(policy.data, 'audio'), toWav: encodeWav });
+  return createRetention({ clock, policy, traceSink, recordings });
+}
 
-function sessionOptions({ engines }: House, { config, limits, log, metrics }: Surroundings): SessionOptions {
+function sessionOptions(
+  { engines }: House,
+  retention: Retention,
+  { config, limits, log, metrics }: Surroundings,
+): SessionOptions {
+  const notWritten = (what: string) => (error: unknown) =>
+    log.error({ err: error }, `a ${what} was not written`);
   return {
     engines,
     defaults: {
@@ -117,15 +130,16 @@ function sessionOptions({ engines }: House, { config, limits, log, metrics }: Su
     },
     log,
     limits,
-    notices: [NOTICES.clinical, config.retainAudio ? NOTICES.audioKept : NOTICES.audioNotKept],
+    notices: retention.notices,
     observe: {
       event: (event) => metrics.event(event),
       turn(trace) {
         metrics.turn(trace);
-        engines.traceSink
-          .write(trace)
-          .catch((error: unknown) => log.error({ err: error }, 'a trace was not written'));
+        retention.keepTrace(trace).catch(notWritten('trace'));
       },
+      ...(retention.keepsAudio
+        ? { utterance: (heard) => void retention.keepAudio(heard).catch(notWritten('recording')) }
+        : {}),
     },
   };
 }

@@ -6,12 +6,14 @@ import {
   type OutgoingEvent,
 } from '../shared/protocol.js';
 import { createListener, type Listener } from './audio/listener.js';
+import { EAR_RATE_HZ } from './audio/windower.js';
 import type { Engines } from './engines.js';
 import { AuscultError } from './errors.js';
-import { createHearing } from './hearing.js';
+import { createHearing, type Hearing } from './hearing.js';
 import type { Log } from './log.js';
 import { createTurnDesk, type TurnDesk } from './refine/turn-desk.js';
 import { change, settle, type SessionDefaults } from './session-settings.js';
+import type { Utterance } from './privacy/recordings.js';
 import { createSessionVoice } from './session-voice.js';
 import { createSpeculation } from './speculation.js';
 import type { TurnTrace } from './trace/trace.js';
@@ -28,6 +30,8 @@ export interface SessionOptions {
   readonly observe: {
     readonly turn: (trace: TurnTrace) => void;
     readonly event: (event: OutgoingEvent) => void;
+    /** Hears the sound of every question, 16 kHz; given only where sound is kept. */
+    readonly utterance?: (utterance: Utterance) => void;
   };
 }
 
@@ -65,6 +69,7 @@ export function createSession(seed: SessionSeed, options: SessionOptions): Resum
       sayError: voice.sayError,
       desk,
       speculation,
+      keepSound: soundKeeper(sessionId, options.observe.utterance),
       asking: () => ({ config, choices }),
     }),
   });
@@ -113,6 +118,12 @@ export function createSession(seed: SessionSeed, options: SessionOptions): Resum
       voice.detach();
     },
   };
+}
+
+type KeepUtterance = SessionOptions['observe']['utterance'];
+
+function soundKeeper(sessionId: string, keep: KeepUtterance): Hearing['keepSound'] {
+  return keep && ((turnId, samples) => keep({ sessionId, turnId, samples, rateHz: EAR_RATE_HZ }));
 }
 
 type Typed = Extract<ClientEvent, { type: 'question.text' }>;
