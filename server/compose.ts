@@ -20,8 +20,9 @@ import type { Generator } from './generate/generator.js';
 import { createLlamaChatModel } from './generate/llama-generator.js';
 import { resolveModelPath } from './commands/model-catalogue.js';
 import { createOpenAiChatModel } from './generate/openai-generator.js';
-import { createEntityGrounder, type EntityGrounder } from './ground/entity-grounder.js';
+import { createEntityGrounder } from './ground/entity-grounder.js';
 import { loadTermList, shippedTermsFolder } from './ground/term-list.js';
+import { corpusTerms } from './ground/term-mining.js';
 import { createSafetyCheck } from './ground/safety.js';
 import { createHeuristicJudge } from './refine/heuristic-judge.js';
 import { createRubricJudge } from './refine/rubric-judge.js';
@@ -73,7 +74,8 @@ export async function composeIndex(
 export interface House {
   readonly engines: Engines;
   readonly index: CorpusIndex;
-  readonly grounder: EntityGrounder;
+  /** Learns the names in the passages, all of them; again after an ingest, names it knows are left as they are. */
+  learnTerms(): void;
   readonly manifest: RunManifest;
   close(): Promise<void>;
 }
@@ -89,7 +91,8 @@ export async function compose(
   const index = await composeIndex(config, encoders, { onProgress });
   // A window takes a fraction of a millisecond: a thread of its own would cost more than it saves.
   const detectorModel = await createOnnxSession({ path: weights.pathOf('silero_vad.onnx') });
-  const grounder = createEntityGrounder({ terms: await loadTermList(shippedTermsFolder()), textEncoder });
+  const terms = await loadTermList(shippedTermsFolder());
+  const grounder = createEntityGrounder({ terms, textEncoder });
   const { generator, judge } = await composeGenerator(config, textEncoder, clock);
   const manifest = makeManifest({
     wallMs: clock.wallMs(),
@@ -120,7 +123,7 @@ export async function compose(
   return {
     engines,
     index,
-    grounder,
+    learnTerms: () => grounder.addTerms(corpusTerms(index.texts(), terms)),
     manifest,
     async close() {
       await traceSink.close();

@@ -101,6 +101,7 @@ async function load({ config, clock }: Surroundings): Promise<House> {
   const progress = createProgressLine();
   const house = await compose(config, clock, (step) => progress.show(step));
   if (config.corpus !== '') await seedCorpus(config.corpus, house, (step) => progress.show(step));
+  house.learnTerms();
   progress.end();
   return house;
 }
@@ -200,7 +201,10 @@ function watchIndex(house: House, { clock, log }: Surroundings): () => void {
   let stopped = false;
   const look = async (): Promise<void> => {
     try {
-      if (await house.index.reload()) log.info({ stores: house.index.stats() }, 'index reloaded');
+      if (await house.index.reload()) {
+        house.learnTerms();
+        log.info({ stores: house.index.stats() }, 'index reloaded');
+      }
     } catch (error) {
       log.error({ err: error }, 'the index could not be reloaded');
     }

@@ -9,7 +9,12 @@ import type { PassageStore } from './passage-store.js';
 import { generationOf, openDatabase, STORE_NAMES } from './sqlite-database.js';
 import type { SqliteDatabase } from './sqlite-database.js';
 import { createSqlitePassageIndex } from './sqlite-passage-index.js';
-import { countPassages, createSqlitePassageStore, keywordDocuments } from './sqlite-passage-store.js';
+import {
+  countPassages,
+  createSqlitePassageStore,
+  keywordDocuments,
+  passageTexts,
+} from './sqlite-passage-store.js';
 import { countVectorsSince, createVectorLookup, keysRemovedSince, vectorsSince } from './sqlite-vectors.js';
 import { createUsearchStore, loadUsearchStore } from './usearch-store.js';
 import type { UsearchOptions, UsearchStore } from './usearch-store.js';
@@ -53,6 +58,8 @@ export interface CorpusIndex {
   readonly speechVectors: VectorStore;
   readonly keywords: KeywordStore;
   readonly writer: PassageIndex;
+  /** Texts of all passages, for mining names. */
+  texts(): Iterable<string>;
   /** Stored vector of a key of either store. */
   vectorOf(key: number): Float32Array | null;
   stats(): Readonly<Record<StoreName, StoreStats>>;
@@ -151,6 +158,7 @@ function assemble(parts: {
       close: () => held.keywords.close(),
     },
     writer: createSqlitePassageIndex({ database, dimensions: options.dimensions }),
+    texts: () => passageTexts(database),
     vectorOf: lookup,
     stats: () => ({
       passages: statsOf(database, 'passages', held.vectors.passages),

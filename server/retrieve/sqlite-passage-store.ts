@@ -94,3 +94,8 @@ export function* keywordDocuments(database: SqliteDatabase, store: StoreName): G
     .iterate(store) as IterableIterator<{ key: number; title: string; text: string }>;
   for (const { key, title, text } of rows) yield { key, text: `${title}\n${text}` };
 }
+
+/** Texts of all published passages, of both stores. */
+export function* passageTexts(database: SqliteDatabase): Generator<string> {
+  for (const store of STORE_NAMES) for (const { text } of keywordDocuments(database, store)) yield text;
+}
