@@ -6,8 +6,10 @@ import numpy as np
 from .config import ENCODER_DIM
 from .graph import Graph
 from . import model
+from .train import BLANK
 
 FAR = -1e4
+CANDIDATES = 8
 
 
 class Weights:
@@ -95,11 +97,18 @@ def add_bridge(g: Graph, arrays: dict, x: str, frames: str) -> tuple[str, str, s
     return w.linear(g, w.norm(g, y, "out_norm"), "unit_out"), states, mask
 
 
-def add_path(g: Graph, logits: str, frames: str) -> str:
-    """Unit logits [b, t, K] -> the best unit of each 40 ms step, int64 [b, t]; 0 where blank or beyond frames."""
-    best = g.op("ArgMax", logits, axis=-1, keepdims=0)
+def add_path(g: Graph, logits: str, frames: str) -> dict[str, str]:
+    """Unit logits [b, t, K] -> units, the best of each 40 ms step after train.BLANK, int64 [b, t]; candidates, the likeliest
+    of each step, int64 [b, t, CANDIDATES], and their log-probabilities (without that bias). 0 where blank or beyond frames."""
     steps = g.op("Div", g.op("Add", frames, g.int0(1)), g.int0(2))
-    return g.op("Mul", best, g.op("Cast", below(g, count_to(g, size(g, best, 1)), steps), to=7))
+    live = below(g, count_to(g, size(g, logits, 1)), steps)
+    blank = np.zeros(g.consts["bridge.unit_out.bias"].dims[0], "f4")
+    blank[0] = BLANK
+    best = g.op("ArgMax", g.op("Add", logits, g.const(blank, "bridge.blank")), axis=-1, keepdims=0)
+    scores, candidates = g.op("TopK", g.op("LogSoftmax", logits, axis=-1), g.ints(CANDIDATES), outputs=2, axis=-1)
+    return {"units": g.op("Mul", best, g.op("Cast", live, to=7)),
+            "candidates": g.op("Mul", candidates, g.op("Unsqueeze", g.op("Cast", live, to=7), g.ints(2))),
+            "scores": g.op("Mul", scores, g.op("Unsqueeze", as_float(g, live), g.ints(2)))}
 
 
 def add_direct(g: Graph, arrays: dict, states: str, mask: str) -> str:
@@ -113,11 +122,11 @@ def add_direct(g: Graph, arrays: dict, states: str, mask: str) -> str:
 
 
 def add_head(g: Graph, modules: dict, features: str, frames: str, mean: np.ndarray, std: np.ndarray) -> dict[str, str]:
-    """Everything after the encoder; returns the names of vector [b, 384] (the direct head's) and units [b, t]."""
+    """Everything after the encoder; returns the names of vector [b, 384] (the direct head's), units, candidates and scores."""
     x = standardise(g, features, frames, mean, std)
     logits, states, mask = add_bridge(g, modules["bridge"], x, frames)
     vector = g.op("LpNormalization", add_direct(g, modules["direct"], states, mask), axis=-1, p=2)
-    return {"vector": vector, "units": add_path(g, logits, frames)}
+    return {"vector": vector} | add_path(g, logits, frames)
 
 
 assert ENCODER_DIM == 512

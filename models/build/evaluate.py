@@ -3,7 +3,8 @@
 Usage: python -m build.evaluate [--name NAME] [--weight W] [--conditions clean,10 dB]; results are added to <cache>/evaluations.jsonl.
 The encoder's features of every condition are cached (the encoder never changes); the exported int8 head listens to them, and
 ear.onnx itself must say the same on a few windows. Arms: A the direct head, B the best path's text through the text encoder,
-A+B their sum (B + W A, normalised); "tuned" means the text encoder that learned the bridge's spelling.
+A+B their sum (B + W A, normalised); "tuned" means the text encoder that learned the bridge's spelling, "trigram" the spelling of
+beam.py in place of the best path's.
 A hit is a section whose document is relevant; documents are ranked by their best section.
 """
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import soundfile as sf
 
-from . import units
+from . import beam, units
 from .augment import mix, noises, telephone
 from .config import CACHE, DATA, MAX_SAMPLES, SEED, WEIGHTS
 from .make_speech import Encoder, people, read_person
@@ -107,16 +108,17 @@ class Listener:
         options = ort.SessionOptions()
         options.intra_op_num_threads = 1
         self.session = ort.InferenceSession(str(CACHE / "head.onnx"), options)
-        self.pieces = json.loads((WEIGHTS / "ear-units.json").read_text())
+        self.trigram = beam.Trigram()
 
-    def __call__(self, condition: str) -> tuple[np.ndarray, list[str], list[np.ndarray]]:
-        """Head A's vectors [n, 384], the best paths' texts, and the units of every step."""
-        vectors, texts, steps = [], [], []
+    def __call__(self, condition: str) -> tuple[np.ndarray, dict[str, list[str]], list[np.ndarray]]:
+        """Head A's vectors [n, 384], the texts of the best paths ("") and of the trigram's beams, and the units of every step."""
+        vectors, texts, steps = [], {"": [], " trigram": []}, []
         for f in features_of(condition):
-            v, u = self.session.run(["vector", "units"], {"features": f[None], "frames": np.array([len(f)], "i8")})
+            v, u, candidates, scores = self.session.run(["vector", "units", "candidates", "scores"], {"features": f[None], "frames": np.array([len(f)], "i8")})
             vectors.append(v[0])
             steps.append(u[0])
-            texts.append(units.decode([int(a) for i, a in enumerate(u[0]) if a and (i == 0 or a != u[0][i - 1])]))
+            texts[" trigram"].append(units.decode(beam.search(candidates[0], scores[0], self.trigram)))
+            texts[""].append(units.decode([int(a) for i, a in enumerate(u[0]) if a and (i == 0 or a != u[0][i - 1])]))
         return np.stack(vectors), texts, steps
 
 
@@ -133,13 +135,14 @@ def check(listener: Listener) -> None:
             raise SystemExit(f"ear.onnx and the head alone differ on window {n}: cosine {v[0] @ vectors[n]:.4f}, equal steps {same:.3f}")
 
 
-def arms(a: np.ndarray, texts: list[str], weight: float, tuned: Path) -> dict[str, np.ndarray]:
+def arms(a: np.ndarray, texts: dict[str, list[str]], weight: float, tuned: Path) -> dict[str, np.ndarray]:
     """Vectors by arm."""
-    b = TextEncoder()(texts)
-    out = {"A": a, "B": b, "A+B": unit(b + weight * a)}
-    if tuned.exists():
-        t = TextEncoder(path=tuned)(texts)
-        out |= {"B tuned": t, "A+B tuned": unit(t + weight * a)}
+    out = {"A": a}
+    for spelling, found in texts.items():
+        for reader, path in (("", None), (" tuned", tuned)):
+            if path is None or path.exists():
+                b = TextEncoder(path=path)(found) if path else TextEncoder()(found)
+                out |= {f"B{reader}{spelling}": b, f"A+B{reader}{spelling}": unit(b + weight * a)}
     return out
 
 
@@ -192,7 +195,7 @@ def main() -> None:
     """Command line."""
     p = argparse.ArgumentParser()
     p.add_argument("--name", default="ear")
-    p.add_argument("--weight", type=float, default=0.3)
+    p.add_argument("--weight", type=float, default=0.4)
     p.add_argument("--tuned", type=Path, default=WEIGHTS / "ear-text-encoder.onnx")
     p.add_argument("--conditions", default=",".join(CONDITIONS))
     args = p.parse_args()

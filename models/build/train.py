@@ -1,6 +1,6 @@
 """Stage "bridge": CTC over units and phonemes, and the direct head that listens to the same states.
 
-Usage: python -m build.train --passes N [--minutes M] [--limit N] [--clean] [--name NAME]
+Usage: python -m build.train --passes N [--minutes M] [--limit N] [--clean] [--name NAME] [--from NAME --rate R] [--spans N]
 With --minutes the schedule follows the clock instead of the passes, for data that still grow while training runs.
 """
 from __future__ import annotations
@@ -16,13 +16,14 @@ from torch import Tensor
 
 from . import units
 from .config import CACHE, SEED
-from .data import Batch, Labels, Speech
+from .data import SPANS, Batch, Labels, Speech
 from .model import Bridge, Direct
 from .optim import Trainer, state
 
 BATCH = 32
 PHONE_WEIGHT, COSINE, CONTRAST, TEMPERATURE = 0.3, 1.0, 0.15, 0.05
 BLANK = -1.4  # added to the blank's logit when listening: CTC leaves units out when it doubts (chosen on the development voice)
+SNAPSHOTS = (3, 4)  # passes whose weights are kept: they misspell as train_text.py needs it
 RATES = {"bridge": 1.2e-3, "direct": 1e-3}
 
 
@@ -121,7 +122,10 @@ def run(args: argparse.Namespace) -> None:
     labels = Labels()
     speech, ear = Speech(labels, limit=args.limit, clean_only=args.clean), Ear(labels)
     used = ear.modules()
-    trainer = Trainer([(m, RATES[name]) for name, m in used.items()])
+    if args.start:
+        for name, weights in torch.load(CACHE / f"{args.start}.pt")["modules"].items():
+            used[name].load_state_dict(weights)
+    trainer = Trainer([(m, args.rate * RATES[name]) for name, m in used.items()])
     table, dev = labels.table.to(torch.bfloat16), Dev(labels)
     path, first, spent = CACHE / f"{args.name}.pt", 0, 0.0
     if path.exists():
@@ -140,7 +144,7 @@ def run(args: argparse.Namespace) -> None:
             progress = (time.time() - start) / 60 / args.minutes if args.minutes else (number + n / len(groups)) / args.passes
             if progress >= 1:
                 break
-            loss, parts = ear.loss(speech.batch(group, rng), table)
+            loss, parts = ear.loss(speech.batch(group, rng, args.spans), table)
             loss.backward()
             parts["norm"] = trainer.step(progress)
             parts_seen.append(parts)
@@ -153,7 +157,10 @@ def run(args: argparse.Namespace) -> None:
         with (CACHE / "curve.jsonl").open("a") as out:
             out.write(json.dumps(line) + "\n")
         print(json.dumps(line), flush=True)
-        torch.save({"modules": {k: state(m, trainer) for k, m in used.items()}, "masters": trainer.masters, "optimiser": trainer.optimiser.state_dict(),
+        modules = {k: state(m, trainer) for k, m in used.items()}
+        if number in SNAPSHOTS:
+            torch.save({"modules": modules}, CACHE / f"{args.name}-p{number}.pt")
+        torch.save({"modules": modules, "masters": trainer.masters, "optimiser": trainer.optimiser.state_dict(),
                     "pass": number, "seconds": time.time() - start}, path)
 
 
@@ -165,6 +172,9 @@ def main() -> None:
     p.add_argument("--limit", type=int)
     p.add_argument("--clean", action="store_true")
     p.add_argument("--name", default="bridge")
+    p.add_argument("--from", dest="start", help="checkpoint to go on from with a new schedule")
+    p.add_argument("--rate", type=float, default=1.0, help="factor on the learning rates")
+    p.add_argument("--spans", type=int, default=SPANS, help="most masks an utterance")
     p.add_argument("--threads", type=int, default=2)
     args = p.parse_args()
     torch.set_num_threads(args.threads)
