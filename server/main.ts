@@ -46,7 +46,9 @@ export async function startServer(config: Config): Promise<RunningServer> {
     log: createLog(config.logLevel),
     metrics: createMetrics(),
   };
-  const loading = load(around);
+  // Nothing is loaded or written before the port is ours.
+  let begin = (): void => undefined;
+  const loading = new Promise<void>((resolve) => (begin = resolve)).then(() => load(around));
   const keeping = loading.then((house) => retentionOf(house, around));
   const registry = Promise.all([loading, keeping]).then(([house, retention]) =>
     createSessionRegistry({
@@ -69,6 +71,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     readiness: () => (ready ? { ready } : { ready, waitingFor: ['the models and indexes'] }),
     drain: async () => (await registry).drain(),
   });
+  begin();
   const house = await loading.catch(async (error: unknown) => {
     await server.close();
     throw error;
