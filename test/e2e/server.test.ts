@@ -1,7 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import opus from '@discordjs/opus';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pcmToMuLaw } from '../../server/audio/g711.js';
 import { loadConfig } from '../../server/config.js';
 import { startServer, type RunningServer } from '../../server/main.js';
 import type { ServerEventOf, TurnTimings } from '../../shared/protocol.js';
@@ -130,6 +132,42 @@ describe('a spoken question to the real server', () => {
       expect(answer.citations).toEqual([]);
       expect(types(client)).toContain('evidence');
       expect((await client.waitFor('turn.done', LONG)).stopReason).not.toBe('failed');
+    },
+    TURN_MS,
+  );
+});
+
+describe('a question through other codes', () => {
+  it(
+    'the same question through Opus and the telephone’s code finds the same text first',
+    async () => {
+      const bytes = sampleSound('mri-ct');
+      const pcm = new Int16Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 2);
+      const encoder = new opus.OpusEncoder(16_000, 1);
+      const packets: Uint8Array[] = [];
+      for (let at = 0; at + 320 <= pcm.length; at += 320) {
+        packets.push(encoder.encode(Buffer.from(pcm.slice(at, at + 320).buffer)));
+      }
+      const half = (i: number): number => ((pcm[2 * i] ?? 0) + (pcm[2 * i + 1] ?? 0)) / 2;
+      const codes = Uint8Array.from({ length: pcm.length >> 1 }, (_, i) => pcmToMuLaw(Math.round(half(i))));
+      const first = async (
+        audio: Record<string, unknown>,
+        messages: Iterable<Uint8Array>,
+      ): Promise<string> => {
+        const client = await session({ audio });
+        for (const message of messages) client.sendBytes(message);
+        client.send({ type: 'input_audio.commit' });
+        const evidence = await client.waitFor('evidence', LONG);
+        await client.waitFor('turn.done', LONG);
+        return evidence.items[0]?.documentId ?? 'none';
+      };
+      const found = {
+        pcm: await first({ codec: 'pcm16', rateHz: 16_000 }, [bytes]),
+        opus: await first({ codec: 'opus', rateHz: 16_000, frameMs: 20 }, packets),
+        mulaw: await first({ codec: 'mulaw', rateHz: 8_000 }, [codes]),
+      };
+      expect(found).toEqual({ pcm: found.pcm, opus: found.pcm, mulaw: found.pcm });
+      expect(found.pcm).not.toBe('none');
     },
     TURN_MS,
   );
