@@ -121,6 +121,7 @@ async function openWorker(options: RunnerOptions): Promise<Runner> {
   const pending = new Map<number, { resolve: (outputs: Outputs) => void; reject: (error: Error) => void }>();
   let nextId = 1;
   let down: AuscultError | null = null;
+  let closing: Promise<void> | null = null;
 
   const ready = await new Promise<Extract<Reply, { ready: true }>>((resolve, reject) => {
     const stop = (cause: unknown): void => {
@@ -163,15 +164,20 @@ async function openWorker(options: RunnerOptions): Promise<Runner> {
         },
       ),
     forget: (handles) => worker.postMessage({ forget: handles }),
-    async close() {
+    close() {
       down ??= new AuscultError('wrong_state', { message: 'The model is closed.' });
-      // The thread frees its model and ends by itself: killed inside the runtime it would take the process with it.
-      const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
-      worker.ref();
-      worker.postMessage({ close: true });
-      await ended;
+      return (closing ??= endThread(worker));
     },
   };
+}
+
+/** The thread frees its model and ends by itself: killed inside the runtime it would take the process with it. */
+function endThread(worker: Worker): Promise<void> {
+  return new Promise((resolve) => {
+    worker.once('exit', () => resolve());
+    worker.ref();
+    worker.postMessage({ close: true });
+  });
 }
 
 /** What the thread runs; its source text is sent, hence nothing from outside but its two arguments. */

@@ -38,7 +38,7 @@ const READER = 'ear-text-encoder.onnx';
 /** Which units follow which; with it the spelling is searched for, without it the best path is taken. */
 const TRIGRAM = 'ear-units-lm.bin';
 /** What the direct head's vector counts beside the spelling's, chosen on development voices (docs/speech-encoder.md). */
-export const DIRECT_HEAD_WEIGHT = 0.3;
+export const DIRECT_HEAD_WEIGHT = 0.4;
 const RATE_HZ = 16_000;
 const DIMENSIONS = 384;
 const FEATURE_DIMENSIONS = 512;
