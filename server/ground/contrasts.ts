@@ -103,7 +103,13 @@ export function findContrasts(entities: readonly Entity[], options: ContrastOpti
   }
   for (const [a, b] of options.undecided ?? []) {
     if (!edges.some((edge) => edge.a === a && edge.b === b)) {
-      edges.push({ a, b, kind: 'look-alike', evidenceIds: [], weight: USEFULNESS['look-alike'] + 2 * SUBJECT });
+      edges.push({
+        a,
+        b,
+        kind: 'look-alike',
+        evidenceIds: [],
+        weight: USEFULNESS['look-alike'] + 2 * SUBJECT,
+      });
     }
   }
   edges.sort((x, y) => y.weight - x.weight || order(x.a, y.a) || order(x.b, y.b));
@@ -197,25 +203,39 @@ function edgeBetween(x: Focused, y: Focused, options: ContrastOptions): Edge | n
     Math.min(evidenceIds.length, 8) / 10 -
     (a.generic || b.generic ? 1.5 : 0) -
     (a.term.kind === 'mined' || b.term.kind === 'mined' ? 0.5 : 0);
-  return { a: from.term.name, b: to.term.name, kind: relation.kind, evidenceIds, weight };
+  const [nameA, nameB] = relation.names ?? [from.term.name, to.term.name];
+  return { a: nameA, b: nameB, kind: relation.kind, evidenceIds, weight };
 }
 
 interface Relation {
   readonly kind: Contrast['kind'];
   /** Whether the edge runs from the second to the first; only `subtype-of` has a direction. */
   readonly swapped?: boolean;
+  /** The names that relate, where they are not the terms' own: a list says `mitomycin`, a heading `Mitomycins`. */
+  readonly names?: readonly [string, string];
 }
 
 function relationOf(a: Entity, b: Entity, { confusable, sameDrug }: ContrastOptions): Relation | null {
   const [nameA, nameB] = [wordKey(a.term.name), wordKey(b.term.name)];
   if (sameDrug.has(nameA, nameB)) return { kind: 'synonym-of' };
-  if (confusable.has(nameA, nameB)) return { kind: 'look-alike' };
+  const confused = confusedNames(a, b, confusable);
+  if (confused) return { kind: 'look-alike', names: confused };
   if (sameWords(nameA, nameB)) return null;
   if (oppositionOf(nameA, nameB) || differByModifier(nameA, nameB)) return { kind: 'differs-by' };
   if (isSubtype(nameA, nameB)) return { kind: 'subtype-of' };
   if (isSubtype(nameB, nameA)) return { kind: 'subtype-of', swapped: true };
   if (lookAlike(a.term, b.term)) return { kind: 'look-alike' };
   return keepCompany(a, b) ? { kind: 'co-mentioned' } : null;
+}
+
+/** The first pair of their names, as listed or as written, that people confuse. */
+function confusedNames(a: Entity, b: Entity, confusable: PairSet): readonly [string, string] | null {
+  const namesOf = ({ term, surfaces }: Entity): string[] => [wordKey(term.name), ...surfaces];
+  for (const nameA of namesOf(a)) {
+    const nameB = namesOf(b).find((name) => confusable.has(nameA, name));
+    if (nameB !== undefined) return [nameA, nameB];
+  }
+  return null;
 }
 
 /** Two specific names in one piece of evidence, one of them a condition: a disease and another, or what it is treated with. */

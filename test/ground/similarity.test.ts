@@ -29,7 +29,10 @@ describe('edit distance', () => {
   });
 
   it('agrees with its definition', () => {
-    fc.assert(fc.property(short, short, (a, b) => editDistance(a, b) === naiveDistance(a, b)), { numRuns: 200 });
+    fc.assert(
+      fc.property(short, short, (a, b) => editDistance(a, b) === naiveDistance(a, b)),
+      { numRuns: 200 },
+    );
   });
 
   it('is the same both ways', () => {
@@ -60,9 +63,9 @@ describe('words', () => {
   });
 
   it('fold their number and keep words in -us, -is and -ss', () => {
-    expect(['allergies', 'allergy', 'viruses', 'virus', 'tumors', 'arthritis', 'mellitus'].map(foldPlural)).toEqual(
-      ['allergy', 'allergy', 'virus', 'virus', 'tumor', 'arthritis', 'mellitus'],
-    );
+    expect(
+      ['allergies', 'allergy', 'viruses', 'virus', 'tumors', 'arthritis', 'mellitus'].map(foldPlural),
+    ).toEqual(['allergy', 'allergy', 'virus', 'virus', 'tumor', 'arthritis', 'mellitus']);
   });
 
   it('are forms of one word when only ending or national spelling differs', () => {
@@ -73,7 +76,9 @@ describe('words', () => {
   });
 
   it('have a key that is its own key', () => {
-    fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (word) => wordKey(wordKey(word)) === wordKey(word)));
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (word) => wordKey(wordKey(word)) === wordKey(word)),
+    );
   });
 });
 

@@ -4,13 +4,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createTermIndex } from '../../server/ground/term-index.js';
-import { createTermList, formatTerm, loadTermList, parseTerm, type Term } from '../../server/ground/term-list.js';
+import {
+  createTermList,
+  formatTerm,
+  loadTermList,
+  parseTerm,
+  type Term,
+} from '../../server/ground/term-list.js';
 import { minedTerms, mineTerms } from '../../server/ground/term-mining.js';
 import { createTermTrie } from '../../server/ground/term-trie.js';
 import { createWordIndex } from '../../server/ground/word-index.js';
 import { splitWords } from '../../server/ground/words.js';
 
-const term = (name: string, ...synonyms: string[]): Term => ({ id: `t:${name}`, name, synonyms, kind: 'disease' });
+const term = (name: string, ...synonyms: string[]): Term => ({
+  id: `t:${name}`,
+  name,
+  synonyms,
+  kind: 'disease',
+});
 const letters = fc.string({ unit: fc.constantFrom(...'abcdeiou'), minLength: 4, maxLength: 9 });
 
 describe('the term trie', () => {
@@ -18,7 +29,8 @@ describe('the term trie', () => {
   trie.add('diabetes', 'D');
   trie.add('diabetes mellitus', 'DM');
   trie.add('ALL', 'leukaemia');
-  const find = (text: string) => trie.find(splitWords(text)).map(({ value, first, last }) => [value, first, last]);
+  const find = (text: string) =>
+    trie.find(splitWords(text)).map(({ value, first, last }) => [value, first, last]);
 
   it('takes the longest name, whatever the case, hyphen or number', () => {
     expect(find('Is Diabetes-Mellitus worse than diabetes?')).toEqual([
@@ -40,14 +52,21 @@ describe('the term trie', () => {
 
 describe('the term index', () => {
   it('reaches the last of 20,000 terms: there is no cut-off', () => {
-    const made = Array.from({ length: 20_000 }, (_, i) => term(`filler${i.toString(26).replace(/\d/g, (d) => 'qrstuvwxyz'[Number(d)] ?? 'q')}`));
+    const made = Array.from({ length: 20_000 }, (_, i) =>
+      term(`filler${i.toString(26).replace(/\d/g, (d) => 'qrstuvwxyz'[Number(d)] ?? 'q')}`),
+    );
     const index = createTermIndex(createTermList({ terms: [...made, term('zymborrelin')] }));
-    expect(index.candidates('zymborelin', 3)[0]).toMatchObject({ word: 'zymborrelin', term: { id: 't:zymborrelin' } });
+    expect(index.candidates('zymborelin', 3)[0]).toMatchObject({
+      word: 'zymborrelin',
+      term: { id: 't:zymborrelin' },
+    });
     expect(index.find(splitWords('zymborrelin'))).toHaveLength(1);
   });
 
   it('knows the words of names, of synonyms and of English as real', () => {
-    const index = createTermIndex(createTermList({ terms: [term('asthma', 'wheezy chestitis')], commonWords: [['cat', 10]] }));
+    const index = createTermIndex(
+      createTermList({ terms: [term('asthma', 'wheezy chestitis')], commonWords: [['cat', 10]] }),
+    );
     for (const word of ['asthma', 'wheezy', 'chestitis', 'cat']) expect(index.isReal(word), word).toBe(true);
     expect(index.isReal('astma')).toBe(false);
   });
@@ -123,7 +142,14 @@ describe('term lists', () => {
   });
 
   it('leave out confusable pairs that are one drug', () => {
-    const list = createTermList({ terms: [], confusablePairs: [['a', 'b'], ['c', 'd']], sameDrugPairs: [['b', 'a']] });
+    const list = createTermList({
+      terms: [],
+      confusablePairs: [
+        ['a', 'b'],
+        ['c', 'd'],
+      ],
+      sameDrugPairs: [['b', 'a']],
+    });
     expect([list.confusable.has('b', 'a'), list.confusable.has('d', 'c')]).toEqual([false, true]);
   });
 
