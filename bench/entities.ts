@@ -94,7 +94,7 @@ async function semanticOf(
   const distinct = [...new Set(names)];
   for (let at = 0; at < distinct.length; at += 32) await table.prepare(distinct.slice(at, at + 32));
   await encoder.close();
-  return { similarity: table.similarity, modelId: encoder.modelId };
+  return { similarity: (a, b) => table.similarity(a, b), modelId: encoder.modelId };
 }
 
 function calibrate(

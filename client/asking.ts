@@ -167,7 +167,7 @@ class Asker implements Asking {
         onTrouble: (trouble) => this.onTrouble(trouble),
         timers: this.options.timers,
         createGraph: createCaptureGraph,
-        devices: navigator.mediaDevices as MediaDevices | undefined,
+        devices: navigator.mediaDevices,
       });
       if (mine !== this.attempt) return microphone.stop();
       this.microphone = microphone;

@@ -39,7 +39,7 @@ export const createCaptureGraph: CreateCaptureGraph = async (stream, onFrame) =>
       rateHz: context.sampleRate,
       // Safari has a fourth state, `interrupted`, for calls and other apps.
       get state() {
-        return context.state as CaptureGraph['state'];
+        return context.state;
       },
       onState: (heard) => context.addEventListener('statechange', heard),
       resume: () => context.resume(),

@@ -32,7 +32,6 @@ for kind in people spelled dev devnoise; do stage make_speech "$kind" 0 1; done
 stage train --passes 999 --minutes "$MINUTES"
 stage beam
 stage train_text hypotheses bridge-p3 bridge-p4
-stage train_text hypotheses bridge-p4 bridge trigram
 stage train_text train 4 "$TEXT_MINUTES"
 stage score bridge --text "$cache/ear-text-encoder.onnx"
 stage export bridge

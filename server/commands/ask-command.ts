@@ -80,12 +80,12 @@ function toPcm16(samples: Float32Array): Int16Array {
 async function follow(client: LiveClient, streamed: Promise<void>, options: AskOptions): Promise<AskExit> {
   const open = new Set<string>();
   let sent = false;
-  let failed: Error | null = null;
+  const fault: { error: Error | null } = { error: null };
   let exit: AskExit | null = null;
   const describe = createNarrator();
-  void streamed.then(() => (sent = true)).catch((error: unknown) => (failed = toAuscultError(error)));
+  void streamed.then(() => (sent = true)).catch((error: unknown) => (fault.error = toAuscultError(error)));
   for await (const event of client.events) {
-    if (failed) throw failed;
+    if (fault.error) throw fault.error;
     if (options.json) options.print(JSON.stringify(event));
     else describe(event).forEach(options.print);
     if (event.type === 'turn.started') open.add(event.turnId);

@@ -16,7 +16,7 @@ import {
 import { findGap } from './gap.js';
 import type { Grounder, Grounding, GroundingInput, Proposal } from './grounding.js';
 import { createSemanticTable } from './semantic-table.js';
-import { createTermIndex } from './term-index.js';
+import { createTermIndex, type TermIndex } from './term-index.js';
 import type { Term, TermList } from './term-list.js';
 import { foldPlural, splitWords } from './words.js';
 
@@ -46,6 +46,8 @@ export function createEntityGrounder(options: EntityGrounderOptions): EntityGrou
   const calibration = options.calibration ?? CALIBRATION;
   const table = options.textEncoder ? createSemanticTable(options.textEncoder) : null;
 
+  const topic = createTopicality(index);
+
   function find(text: string, where: string, seen: Map<string, Term>, words = splitWords(text)): Mention[] {
     return index.find(words).flatMap(({ value, first, last }) => {
       const [from, to] = [words[first], words[last]];
@@ -54,28 +56,6 @@ export function createEntityGrounder(options: EntityGrounderOptions): EntityGrou
       const place = { start: from.start, end: to.end, where };
       return [{ text: text.slice(from.start, to.end), term: value.name, termId: value.id, ...place }];
     });
-  }
-
-  /** Letters, digits and the very short say nothing of a topic. */
-  function isNoise(term: Term, key: string): boolean {
-    return key.length < 3 && !/\s/.test(term.name);
-  }
-
-  /** A heading of everyday words only says nothing of a topic (`body temperature`), unless diseases are named so. */
-  function isGeneric(term: Term): boolean {
-    if (term.kind !== 'heading' || isCondition(term)) return false;
-    return splitWords(term.name).every(({ key }) => isEveryday(key));
-  }
-
-  function isEveryday(key: string): boolean {
-    const { commonWords } = index.list;
-    const size = Math.min(commonWords.get(key) ?? 99, commonWords.get(foldPlural(key)) ?? 99);
-    return size <= EVERYDAY_SIZE;
-  }
-
-  function isCondition(term: Term): boolean {
-    const last = splitWords(term.name).at(-1);
-    return term.kind === 'disease' || (term.kind === 'heading' && !!last && index.isHead(last.key));
   }
 
   async function judgeWords(text: string, signal?: AbortSignal): Promise<Judgement[]> {
@@ -107,7 +87,7 @@ export function createEntityGrounder(options: EntityGrounderOptions): EntityGrou
     get size() {
       return index.terms;
     },
-    addTerms: index.add,
+    addTerms: (terms) => index.add(terms),
     async ground({ evidence, queryText }: GroundingInput, signal?: AbortSignal): Promise<Grounding> {
       if (signal?.aborted) throw aborted(signal.reason);
       const text = queryText ?? '';
@@ -121,8 +101,7 @@ export function createEntityGrounder(options: EntityGrounderOptions): EntityGrou
       ];
       const entities = gatherEntities(mentions, {
         termOf: ({ termId }) => seen.get(termId),
-        isGeneric,
-        isCondition,
+        ...topic,
       });
       const { confusable, sameDrug } = index.list;
       const best = new Set(evidence.flatMap(({ id, rank }) => (rank <= BEST_RANK ? [id] : [])));
@@ -133,12 +112,39 @@ export function createEntityGrounder(options: EntityGrounderOptions): EntityGrou
         corrections,
         proposals: [
           ...proposalsOf(judgements, chosen),
-          ...contrastedProposals(entities, confusable.has, calibration),
+          ...contrastedProposals(entities, (a, b) => confusable.has(a, b), calibration),
         ],
         contrasts: findContrasts(entities, { confusable, sameDrug, undecided, best }),
         gap: findGap({ entities, mentions, corrections, evidence }),
       };
     },
+  };
+}
+
+/** Letters, digits and the very short say nothing of a topic. */
+function isNoise(term: Term, key: string): boolean {
+  return key.length < 3 && !/\s/.test(term.name);
+}
+
+/** What a term says of a topic. */
+function createTopicality(index: TermIndex): {
+  isGeneric(term: Term): boolean;
+  isCondition(term: Term): boolean;
+} {
+  const { commonWords } = index.list;
+  const isEveryday = (key: string): boolean =>
+    Math.min(commonWords.get(key) ?? 99, commonWords.get(foldPlural(key)) ?? 99) <= EVERYDAY_SIZE;
+  const isCondition = (term: Term): boolean => {
+    const last = splitWords(term.name).at(-1);
+    return term.kind === 'disease' || (term.kind === 'heading' && !!last && index.isHead(last.key));
+  };
+  return {
+    isCondition,
+    // A heading of everyday words only says nothing (`body temperature`), unless diseases are named so.
+    isGeneric: (term) =>
+      term.kind === 'heading' &&
+      !isCondition(term) &&
+      splitWords(term.name).every(({ key }) => isEveryday(key)),
   };
 }
 

@@ -67,27 +67,8 @@ export function createWordIndex(): WordIndex {
         shared[id] = (shared[id] as number) + 1;
       }
     }
-    const best = mostShared(touched, triples.size, word.length);
+    const best = mostShared(touched, { size: triples.size, length: word.length, shared, words });
     for (const id of touched) shared[id] = 0;
-    return best;
-  }
-
-  /** The most overlapping words, by counting sort over the overlap in hundredths. */
-  function mostShared(touched: readonly number[], size: number, length: number): number[] {
-    const buckets: number[][] = [];
-    for (const id of touched) {
-      const other = (words[id] as string).length;
-      if (Math.abs(other - length) > MAX_LENGTH_DIFFERENCE) continue;
-      // A word of n letters has n triples when its ends are padded once on either side.
-      const overlap = (2 * (shared[id] as number)) / (size + other);
-      if (overlap < MIN_OVERLAP) continue;
-      const bucket = Math.min(100, Math.floor(overlap * 100));
-      (buckets[bucket] ??= []).push(id);
-    }
-    const best: number[] = [];
-    for (let bucket = 100; bucket >= 0 && best.length < SPELLING_CANDIDATES; bucket -= 1) {
-      for (const id of buckets[bucket] ?? []) if (best.length < SPELLING_CANDIDATES) best.push(id);
-    }
     return best;
   }
 
@@ -129,13 +110,42 @@ export function createWordIndex(): WordIndex {
           phonetic: phoneticSimilarity(code, codes[id] as PhoneticCodes),
         });
       }
-      near.sort(
-        (a, b) =>
-          b.edit + b.phonetic - (a.edit + a.phonetic) || (a.word < b.word ? -1 : a.word > b.word ? 1 : 0),
-      );
-      return near.slice(0, limit);
+      return near.sort(byNearness).slice(0, limit);
     },
   };
+}
+
+/** Nearest first, ties by spelling. */
+function byNearness(a: NearWord, b: NearWord): number {
+  return b.edit + b.phonetic - (a.edit + a.phonetic) || (a.word < b.word ? -1 : a.word > b.word ? 1 : 0);
+}
+
+interface Overlap {
+  /** Triples of the word asked for, and its length. */
+  readonly size: number;
+  readonly length: number;
+  /** Triples that each word has in common with it. */
+  readonly shared: Uint8Array;
+  readonly words: readonly string[];
+}
+
+/** The most overlapping words, by counting sort over the overlap in hundredths. */
+function mostShared(touched: readonly number[], { size, length, shared, words }: Overlap): number[] {
+  const buckets: number[][] = [];
+  for (const id of touched) {
+    const other = (words[id] as string).length;
+    if (Math.abs(other - length) > MAX_LENGTH_DIFFERENCE) continue;
+    // A word of n letters has n triples when its ends are padded once on either side.
+    const overlap = (2 * (shared[id] as number)) / (size + other);
+    if (overlap < MIN_OVERLAP) continue;
+    const bucket = Math.min(100, Math.floor(overlap * 100));
+    (buckets[bucket] ??= []).push(id);
+  }
+  const best: number[] = [];
+  for (let bucket = 100; bucket >= 0 && best.length < SPELLING_CANDIDATES; bucket -= 1) {
+    for (const id of buckets[bucket] ?? []) if (best.length < SPELLING_CANDIDATES) best.push(id);
+  }
+  return best;
 }
 
 /** Ids only grow: one that is in a list already is its last. */

@@ -162,10 +162,11 @@ async function embedBatch(batch: readonly Prepared[], options: WriteOptions): Pr
   let place = 0;
   return batch.map(({ document, passages }) => {
     const { id, title, url, source, contentHash } = document;
-    const embedded = passages.map(({ encode: _, ...passage }) => ({
-      ...passage,
-      vectors: vectors[place++] ?? [],
-    }));
+    const embedded = passages.map((passage): NewPassage => {
+      const { id: passageId, text, start, end, clip } = passage;
+      const found = vectors[place++] ?? [];
+      return { id: passageId, text, start, end, ...(clip === undefined ? {} : { clip }), vectors: found };
+    });
     return { id, title, ...(url === undefined ? {} : { url }), source, contentHash, passages: embedded };
   });
 }

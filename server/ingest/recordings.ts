@@ -43,7 +43,7 @@ const line = z
     endMs: z.number().positive().nullish(),
     speaker: z.string().nullish(),
   })
-  .refine(({ startMs, endMs }) => endMs == null || endMs > (startMs ?? 0), {
+  .refine(({ startMs, endMs }) => endMs === null || endMs === undefined || endMs > (startMs ?? 0), {
     message: 'endMs must come after startMs',
   });
 type Line = z.infer<typeof line>;

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { initialState, reduce, type ViewState } from '../../client/view-state.js';
 import { statusWords } from '../../client/status-words.js';
 import { answerParts, cardsOf, type TurnView } from '../../client/turn-view.js';
-import type { OutgoingEvent, ServerEvent } from '../../shared/protocol.js';
+import type { OutgoingEvent } from '../../shared/protocol.js';
 import { turnEvents } from '../fixtures/scripted-session.js';
 import { evidence, evidenceItem } from '../fixtures/page-events.js';
 
 /** The state after events, stamped in order. */
 function after(events: readonly OutgoingEvent[], from: ViewState = initialState): ViewState {
   return events.reduce<ViewState>(
-    (state, event, seq) => reduce(state, { type: 'event', event: { ...event, seq, atMs: 0 } as ServerEvent }),
+    (state, event, seq) => reduce(state, { type: 'event', event: { ...event, seq, atMs: 0 } }),
     from,
   );
 }

@@ -61,7 +61,7 @@ describe('fetching a model', () => {
   it('asks the hub first and checks the hash', async () => {
     const asked: string[] = [];
     const hub: typeof fetch = async (url) => {
-      asked.push(String(url));
+      asked.push(url instanceof Request ? url.url : url.toString());
       return new Response(BYTES);
     };
     expect(readFileSync(await get({ fetch: hub, hubUrl: 'http://hub.test' }), 'utf8')).toBe(BYTES);

@@ -23,7 +23,8 @@ export function describeGrounder(name: string, { create }: GrounderContract): vo
       expect(mentions.length).toBeGreaterThan(0);
       for (const each of mentions) {
         mention.parse(each);
-        const text = each.where === 'query' ? queryText : EVIDENCE.find((item) => item.id === each.where)?.text;
+        const text =
+          each.where === 'query' ? queryText : EVIDENCE.find((item) => item.id === each.where)?.text;
         expect(text?.slice(each.start, each.end)).toBe(each.text);
       }
     });
@@ -38,9 +39,13 @@ export function describeGrounder(name: string, { create }: GrounderContract): vo
     });
 
     it('shows exactly the accepted proposals as corrections', async () => {
-      const { proposals, corrections } = await (await create()).ground({ evidence: EVIDENCE, queryText: 'hypertensoin' });
+      const { proposals, corrections } = await (
+        await create()
+      ).ground({ evidence: EVIDENCE, queryText: 'hypertensoin' });
       const accepted = proposals.filter((proposal) => proposal.accepted);
-      expect(corrections.map(({ from, to }) => [from, to])).toEqual(accepted.map(({ from, to }) => [from, to]));
+      expect(corrections.map(({ from, to }) => [from, to])).toEqual(
+        accepted.map(({ from, to }) => [from, to]),
+      );
       for (const { score, reason } of proposals) {
         expect(score).toBeGreaterThanOrEqual(0);
         expect(score).toBeLessThanOrEqual(1);
@@ -49,7 +54,9 @@ export function describeGrounder(name: string, { create }: GrounderContract): vo
     });
 
     it('never corrects a word that it knows', async () => {
-      const { corrections } = await (await create()).ground({ evidence: EVIDENCE, queryText: 'hypertension hypotension' });
+      const { corrections } = await (
+        await create()
+      ).ground({ evidence: EVIDENCE, queryText: 'hypertension hypotension' });
       expect(corrections).toEqual([]);
     });
 
@@ -66,7 +73,9 @@ export function describeGrounder(name: string, { create }: GrounderContract): vo
 
     it('rejects with `aborted` when the signal is', async () => {
       const grounder = await create();
-      const rejection = grounder.ground({ evidence: EVIDENCE }, AbortSignal.abort()).catch((thrown: unknown) => thrown);
+      const rejection = grounder
+        .ground({ evidence: EVIDENCE }, AbortSignal.abort())
+        .catch((thrown: unknown) => thrown);
       expect(isAbort(await rejection)).toBe(true);
     });
   });

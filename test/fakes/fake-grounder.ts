@@ -18,14 +18,25 @@ export function createFakeGrounder(scripted: Partial<Grounding> = {}): Grounder 
         ...mentionsIn(queryText, 'query'),
         ...evidence.flatMap((item) => mentionsIn(item.text, item.id)),
       ];
-      const pair = evidence.filter((item) => /hypertension/i.test(item.text) && /hypotension/i.test(item.text));
+      const pair = evidence.filter(
+        (item) => /hypertension/i.test(item.text) && /hypotension/i.test(item.text),
+      );
       const scores = { phonetic: 1, edit: 0.9, semantic: 0, score: 0.9 };
       return {
         mentions,
         corrections: slipped ? [{ ...SLIP, score: 0.9 }] : [],
-        proposals: slipped ? [{ ...SLIP, termId: 'fake:hypertension', ...scores, accepted: true, reason: 'fake' }] : [],
+        proposals: slipped
+          ? [{ ...SLIP, termId: 'fake:hypertension', ...scores, accepted: true, reason: 'fake' }]
+          : [],
         contrasts: pair.length
-          ? [{ a: 'hypertension', b: 'hypotension', kind: 'differs-by', evidenceIds: pair.map((item) => item.id) }]
+          ? [
+              {
+                a: 'hypertension',
+                b: 'hypotension',
+                kind: 'differs-by',
+                evidenceIds: pair.map((item) => item.id),
+              },
+            ]
           : [],
         gap: null,
         ...scripted,

@@ -32,7 +32,7 @@ describe.skipIf(!existsSync(MODEL))(
   () => {
     let model: ChatModel;
     beforeAll(
-      async () => void (model = await createLlamaChatModel({ modelPath: MODEL, threads: 2 })),
+      async () => void (model = await createLlamaChatModel({ modelPath: MODEL, threads: 1 })),
       PATIENCE_MS,
     );
     afterAll(() => model.close());

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { getAdjacencyMap } from 'xstate/graph';
 import type { EventFromLogic, SnapshotFrom } from 'xstate';
 import { answerMachine } from '../../server/refine/answer-machine.js';
-import type { Round, TurnInput } from '../../server/refine/turn-types.js';
+import type { TurnInput } from '../../server/refine/turn-types.js';
 import type { Grounding } from '../../server/ground/grounding.js';
 import { createFakeClock } from '../fakes/fake-clock.js';
 import { evidenceOf, promptOf } from '../fixtures/prompts.js';
@@ -143,14 +143,20 @@ function serialize(snapshot: Snapshot): string {
   ]);
 }
 
-function enumerate(maxRounds: number, queryMode: 'speech' | 'speech+words') {
+interface Node {
+  readonly state: Snapshot;
+  readonly transitions: Readonly<Record<string, { readonly state: Snapshot }>>;
+}
+
+function enumerate(maxRounds: number, queryMode: 'speech' | 'speech+words'): Record<string, Node> {
   const { nowMs } = createFakeClock();
-  return getAdjacencyMap(logic, {
+  const map: unknown = getAdjacencyMap(logic, {
     input: { ...PLAIN_INPUT, queryMode, nowMs, retrieval: { k: 8, fusion: 'zscore', maxRounds } },
     events: eventsOf,
     serializeState: serialize,
     limit: 200_000,
   });
+  return map as Record<string, Node>;
 }
 
 /** Longest path from the first state; the graph has no cycle, since every step adds to the context. */
@@ -163,7 +169,7 @@ function longestPath(map: ReturnType<typeof enumerate>): number {
       return known;
     }
     depths.set(key, -1);
-    const next = Object.values(map[key as keyof typeof map]?.transitions ?? {});
+    const next = Object.values(map[key]?.transitions ?? {});
     const depth = next.reduce((most, { state }) => Math.max(most, 1 + depthOf(serialize(state))), 0);
     depths.set(key, depth);
     return depth;
@@ -196,9 +202,9 @@ describe('the answer machine, all its paths', () => {
       const { calls, rounds } = state.context;
       expect(calls.generate).toBeLessThanOrEqual(3);
       const skipped = rounds.filter(
-        (round: Round) => round.skipped === 'no_gain' || round.skipped === 'no_new_evidence',
+        (round) => round.skipped === 'no_gain' || round.skipped === 'no_new_evidence',
       );
-      expect(skipped.every((round: Round) => round.answer === null)).toBe(true);
+      expect(skipped.every((round) => round.answer === null)).toBe(true);
     }
   });
 
