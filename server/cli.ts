@@ -10,6 +10,12 @@ const program = new Command('auscult')
   .enablePositionalOptions()
   .showHelpAfterError();
 
+// A reader that has seen enough (`| head`) is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
+
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** A command that takes the settings which every command shares. */
