@@ -12,13 +12,14 @@ import { openWeights } from '../server/encode/weights.js';
 import { createWhisperTranscriber } from '../server/encode/whisper-transcriber.js';
 import { createRandom, sample } from './misspell.js';
 import { comparableWords, wordEdits } from './words-error.js';
+import { packageRoot } from '../server/config.js';
 
 /**
  * Word error of recorded people's speech: our decoder over the ear's features, beside faster-whisper (same Whisper base,
  * greedy, int8, padded to 30 s) when AUSCULT_PYTHON names a Python that has it. Both rows come from one run.
  */
 const SEED = 20_264;
-const ROOT = resolve(import.meta.dirname, '..');
+const ROOT = packageRoot();
 /** Recordings that are not English, or whose transcript is known to be another text. */
 const EXCLUDED = /_ja_|multilingual|common_voice/;
 const MIN_WORDS = 4;
