@@ -66,11 +66,12 @@ const CALM: readonly string[] = [
 
 /**
  * Cosine to the nearest description, and its lead over the nearest calm question, from which a question without words counts
- * as danger. Chosen by hand for caution, not fitted. What `bench/safety.ts` measured at them, with vectors of written texts in
- * place of sound: 18 of our 42 dangers noticed, 2 of our 35 calm cases taken for one. Sound without words is a weak witness.
+ * as danger. From the sweep of bench/safety.ts (2026-11-30, vectors of written texts in place of sound): the pair that notices
+ * most (26 of 47 own dangers) among those without an alarm on 3,030 ordinary questions; 4 of 35 calm cases that sound like
+ * danger are taken for one. Sound without words is a weak witness: the words, where there are any, decide.
  */
-export const SPEECH_THRESHOLD = 0.62;
-export const SPEECH_MARGIN = 0.12;
+export const SPEECH_THRESHOLD = 0.6;
+export const SPEECH_MARGIN = 0.05;
 
 /** Embeds the descriptions at once (32 short sentences), so that no question waits for them. */
 export async function createSafetyCheck({
