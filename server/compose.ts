@@ -24,6 +24,7 @@ import { createEntityGrounder } from './ground/entity-grounder.js';
 import { loadTermList, shippedTermsFolder } from './ground/term-list.js';
 import { corpusTerms } from './ground/term-mining.js';
 import { createSafetyCheck } from './ground/safety.js';
+import { seedCorpus } from './ingest/seed-corpus.js';
 import { createHeuristicJudge } from './refine/heuristic-judge.js';
 import { createRubricJudge } from './refine/rubric-judge.js';
 import type { Judge } from './refine/judge.js';
@@ -89,6 +90,8 @@ export async function compose(
   const encoders = await composeEncoders(config);
   const { weights, speechEncoder, textEncoder } = encoders;
   const index = await composeIndex(config, encoders, { onProgress });
+  // The demo corpus, on the first start; before the manifest, which says what was searched.
+  if (config.corpus !== '') await seedCorpus(config.corpus, { index, engines: { textEncoder } }, onProgress);
   // A window takes a fraction of a millisecond: a thread of its own would cost more than it saves.
   const detectorModel = await createOnnxSession({ path: weights.pathOf('silero_vad.onnx') });
   const terms = await loadTermList(shippedTermsFolder());

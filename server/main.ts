@@ -5,7 +5,6 @@ import { createSystemClock, type Clock } from './clock.js';
 import { createProgressLine } from './commands/progress-line.js';
 import { compose, type House } from './compose.js';
 import { packageRoot, type Config } from './config.js';
-import { seedCorpus } from './ingest/seed-corpus.js';
 import { createLog, type Log } from './log.js';
 import { createMetrics, type Metrics } from './metrics.js';
 import { createRecordings } from './privacy/recordings.js';
@@ -99,11 +98,10 @@ function limitsOf(config: Config): Limits {
   return { ...LIMITS, connectionsPerMinute, sessions, sessionsPerAddress };
 }
 
-/** Everything loaded, and the demo corpus indexed on the first start. */
+/** Everything loaded, with progress for people. */
 async function load({ config, clock }: Surroundings): Promise<House> {
   const progress = createProgressLine();
   const house = await compose(config, clock, (step) => progress.show(step));
-  if (config.corpus !== '') await seedCorpus(config.corpus, house, (step) => progress.show(step));
   house.learnTerms();
   progress.end();
   return house;
